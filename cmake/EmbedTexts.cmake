@@ -1,0 +1,13 @@
+# Writes a C++ file that holds FILES (paths below ROOT) as text: kernels::embedded_sources() of kernels/catalog/operation.hpp.
+set(body "// Generated from kernels/**/*.hpp; do not edit.\n#include \"kernels/catalog/operation.hpp\"\n\nnamespace kernels {\n\nconst std::vector<EmbeddedFile>& embedded_sources() {\n  static const std::vector<EmbeddedFile> files = {\n")
+foreach(file IN LISTS FILES)
+  file(RELATIVE_PATH name "${ROOT}" "${file}")
+  file(READ "${file}" hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(MAKE_C_IDENTIFIER "${name}" identifier)
+  string(APPEND arrays "static const unsigned char ${identifier}[] = {${bytes}0x00};\n")
+  string(APPEND body "      {\"${name}\", reinterpret_cast<const char*>(${identifier})},\n")
+endforeach()
+string(APPEND body "  };\n  return files;\n}\n\n}  // namespace kernels\n")
+string(REPLACE "namespace kernels {\n\n" "namespace kernels {\n\n${arrays}\n" body "${body}")
+file(WRITE "${OUTPUT}" "${body}")
