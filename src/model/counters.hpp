@@ -1,0 +1,51 @@
+// What hardware counters, or the experiments that stand in for them, say of kernel launches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/values.hpp"
+
+namespace hone::model {
+
+struct Stall {
+  std::string reason;
+  double pct = 0;
+};
+
+// One distinct kernel of a capture. A metric that is absent or n/a in the capture is nullopt, never 0.
+struct CounterSummary {
+  std::string name, grid, block;
+  std::optional<double> occupancy_pct, theoretical_occupancy_pct;
+  std::string occupancy_limiter;  // "registers", "shared memory", "block size", "grid"; empty when not known
+  std::optional<double> compute_throughput_pct, memory_throughput_pct, dram_throughput_pct;
+  std::optional<double> l1_hit_rate_pct, l2_hit_rate_pct;
+  std::optional<double> registers_per_thread, spills, duration_us;
+  std::optional<double> dram_bytes, sm_clock_ghz, waves_per_sm, grid_size, block_size;
+  std::vector<Stall> stalls;  // the largest three, largest first
+  int launches = 1;           // launches of the capture this summary stands for
+  std::string note;           // "4 autotune trials, the fastest shown"
+};
+
+// A counter-free experiment: the same pass with one thing changed, as a ratio of times (changed / unchanged).
+struct Experiment {
+  std::string name;       // "no-compute", "no-memory", "threads", "size-scaling"
+  std::string x_value, mode;
+  std::string parameter;  // "threads=1"; empty where the name says it all
+  double ratio = 0, ci_low = 0, ci_high = 0;
+  std::string observation;  // one sentence with the figures
+};
+
+struct Counters {
+  std::string status;  // "available" or "unavailable"
+  std::string reason;  // why unavailable
+  std::string remedy;  // how to get them
+  std::string route;   // "nsight-compute", "perf-events", "counter-free"
+  std::vector<CounterSummary> kernels;
+  std::vector<Experiment> experiments;
+  std::vector<std::pair<std::string, double>> cpu_events;  // "instructions_per_cycle", "llc_misses_per_kilo_instruction"
+};
+
+}  // namespace hone::model

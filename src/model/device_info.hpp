@@ -1,0 +1,59 @@
+// A device as found, and what it was measured to reach.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/values.hpp"
+
+namespace hone::model {
+
+// One ceiling with the spread of its samples, all in the same unit; headroom is taken against p50.
+struct Ceiling {
+  double p20 = 0, p50 = 0, p80 = 0;
+  int samples = 0;
+};
+
+// Ceilings by name. Fixed names: copy_bytes_per_s (read plus written bytes), read_bytes_per_s, write_bytes_per_s,
+// copy_streaming_bytes_per_s, write_streaming_bytes_per_s, fma_flops_per_s, memory_latency_ns, launch_latency_ns,
+// l2_bytes_per_s, matrix_bf16_flops_per_s, matrix_fp16_flops_per_s, matrix_tf32_flops_per_s.
+struct Ceilings {
+  std::map<std::string, Ceiling> by_name;
+  Source source = Source::measured;
+  std::string measured_at;         // UTC
+  std::vector<std::string> notes;  // how the working set was chosen; what could not be measured, and why
+  double p50(const std::string& name) const;  // 0 where the ceiling is not known
+};
+
+struct Cache {
+  int level = 0;
+  std::int64_t bytes = 0;
+  int shared_by_cores = 1;
+};
+
+struct DeviceInfo {
+  std::string name;                // "AMD EPYC", "NVIDIA H200"
+  std::string kind;                // "cpu" or "cuda"
+  std::string id;                  // "cpu", "cuda:0"
+  std::string architecture;        // "x86-64 avx512", "hopper"
+  std::string compute_capability;  // "9.0"; empty on a CPU
+  int sm_count = 0;                // multiprocessors; cores usable by this process on a CPU
+  std::int64_t total_memory_bytes = 0;
+  std::vector<std::string> isa;    // CPU vector extensions found
+  std::vector<Cache> caches;       // data caches, level 1 upwards
+  std::int64_t shared_memory_per_block_bytes = 0;  // CUDA: the opt-in maximum
+  std::int64_t registers_per_sm = 0;
+  int max_threads_per_sm = 0;
+  double clock_mhz = 0;            // as sampled; 0 where the device does not tell
+  std::string driver;              // driver, or the operating system's kernel on a CPU
+  std::string compiler;            // compiler that builds kernels, with its version
+  std::string target_gpu = "auto"; // as asked with --target-gpu
+  bool hardware_match = true;
+  Ceilings ceilings;
+
+  std::int64_t last_level_cache_bytes() const;  // 0 where no cache is known
+};
+
+}  // namespace hone::model

@@ -1,0 +1,44 @@
+// The final report (hone.report/1): what was applied or reverted, and everything a reviewer asks for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/profile.hpp"
+#include "model/variant.hpp"
+
+namespace hone::model {
+
+struct GateCount {
+  std::string name;  // "smoke", "full", "numerics", "style"
+  int passed = 0, failed = 0;
+  double largest_error_over_bound = 0;
+  std::string detail;
+};
+
+// One point of the three-way comparison; all providers interleaved in one session.
+struct ThreeWayRow {
+  std::string x_value, mode, metric, unit, provider;  // provider: "original", "optimized", "eager", ...
+  Quantiles value;
+  double share_of_ceiling_pct = 0;
+};
+
+struct Report {
+  std::string kernel, created, hone_version, hone_commit, command;
+  bool applied = false;
+  std::string outcome;  // "applied v1", "reverted: ...", "nothing to gain: ..."
+  std::string winner;
+  Profile profile;
+  ComparisonDocument comparison;
+  std::vector<ThreeWayRow> three_way;
+  std::vector<ResultRow> speedups;  // optimized over original, with intervals
+  std::string diff;                 // the real diff of the production files
+  std::vector<std::string> changed_files;
+  std::vector<GateCount> correctness;
+  std::vector<std::string> recommendations, reproduction, revert, plots;
+};
+
+inline constexpr const char* kReportSchema = "hone.report/1";
+std::string to_json(const Report& report);
+
+}  // namespace hone::model
