@@ -1,0 +1,106 @@
+// What runs kernels: compile, allocate, launch, time, ceilings. cpu/ and cuda/ implement it; nobody else includes them
+// but cli, which chooses one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/counters.hpp"
+#include "model/device_info.hpp"
+#include "model/timing.hpp"
+
+namespace hone::device {
+
+// A translation unit for the device's compiler: texts by path, the one that is compiled, and its defines.
+struct ProgramSource {
+  std::string name;                                          // for messages: "rms_norm forward"
+  std::vector<std::pair<std::string, std::string>> files;    // path as included -> text
+  std::string main_file;                                     // a path of `files`
+  std::vector<std::pair<std::string, std::string>> defines;  // the settings, dtype and options as constants
+};
+
+// What the compiler made of it. -1 where a device has no such thing.
+struct ProgramInfo {
+  std::string machine_code_hash;  // of the instructions alone: equal hashes are the same program
+  std::int64_t code_bytes = 0;
+  int registers_per_thread = -1, spill_bytes = -1, static_shared_bytes = -1;
+  bool from_cache = false;
+  std::string compiler, flags;
+};
+
+// A compiled program, loaded. Holds its entries for as long as it lives.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual const ProgramInfo& info() const = 0;
+};
+
+// Device memory. Move-only by unique_ptr; freed with it.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const = 0;
+};
+
+struct BufferView {
+  Buffer* buffer = nullptr;
+  std::size_t offset_bytes = 0;
+};
+using Argument = std::variant<BufferView, std::int32_t, std::int64_t, float>;
+
+// One launch: `programs` instances of an entry, numbered from 0.
+struct Launch {
+  const Program* program = nullptr;
+  std::string entry;
+  std::int64_t programs = 0;        // 0 launches nothing and is no error
+  int threads = 0;                  // CUDA: threads of a block. CPU: worker threads, 0 = all cores
+  std::size_t dynamic_shared_bytes = 0;
+  int cluster_size = 1;
+  std::vector<Argument> arguments;
+};
+
+struct TimingConditions {
+  bool cold_cache = true;  // flush the last-level cache before each run, outside the timed interval
+};
+
+struct CeilingOptions {
+  bool quick = false;  // fewer samples of the same protocol
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const model::DeviceInfo& info() const = 0;  // without ceilings
+  virtual base::Result<model::Ceilings> ceilings(const CeilingOptions& options) = 0;
+
+  // Compiles, or loads from the cache: the key is the content of the source, defines, compiler and flags.
+  // An error carries the compiler's first messages.
+  virtual base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) = 0;
+
+  virtual base::Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;  // names need and free bytes when it fails
+  virtual base::Result<void> upload(BufferView to, const void* from, std::size_t bytes) = 0;
+  virtual base::Result<void> download(void* to, BufferView from, std::size_t bytes) = 0;
+  virtual base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) = 0;
+  virtual base::Result<void> fill(BufferView to, std::uint8_t byte, std::size_t bytes) = 0;
+
+  // Runs the launches in order and waits for them. A fault of the kernel is an error of this call.
+  virtual base::Result<void> run(const std::vector<Launch>& launches) = 0;
+
+  // Runs the launches once and times them as one pass: device time, wall time, clock around it.
+  virtual base::Result<model::Sample> time(const std::vector<Launch>& launches, const TimingConditions& conditions) = 0;
+
+  // Bytes this device object has handed out and not got back.
+  virtual std::size_t allocated_bytes() const = 0;
+
+  // Hardware counters of one run of the launches, as (name, value); empty with `reason` set where the system has none.
+  virtual std::vector<std::pair<std::string, double>> count_events(const std::vector<Launch>& launches, std::string& reason) = 0;
+};
+
+}  // namespace hone::device
