@@ -25,7 +25,8 @@ class FileSystem {
   // Creates missing parent folders. Written data has reached the disk when it returns.
   virtual Result<void> write_atomically(const std::string& path, const std::string& content) = 0;
 
-  // Adds one piece of text at the end with a single write and flushes it to the disk (journals).
+  // Adds one piece of text at the end and flushes it to the disk (journals): all of it, or on failure nothing.
+  // Creates the file and missing parent folders.
   virtual Result<void> append(const std::string& path, const std::string& content) = 0;
 
   virtual Result<void> create_directories(const std::string& path) = 0;

@@ -1,6 +1,7 @@
 // Other programs as a port: run with a deadline in a process group of their own, or answered from a script in tests.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,10 +38,16 @@ class Processes {
   virtual std::optional<std::string> find(const std::string& program) = 0;
 };
 
+// Safe to use from several threads. When `*stop` becomes true, a running program's group is killed and `run` returns an
+// Error of kind interrupted. A program started here dies with hone, also when hone is killed.
 class SystemProcesses final : public Processes {
  public:
+  explicit SystemProcesses(const std::atomic<bool>* stop = nullptr) : stop_(stop) {}
   Result<Outcome> run(const Command& command) override;
   std::optional<std::string> find(const std::string& program) override;
+
+ private:
+  const std::atomic<bool>* stop_;
 };
 
 // Answers from a list: `answers[i]` is given to the i-th call; every command is kept for the test to read.
