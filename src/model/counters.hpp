@@ -23,8 +23,13 @@ struct CounterSummary {
   std::optional<double> compute_throughput_pct, memory_throughput_pct, dram_throughput_pct;
   std::optional<double> l1_hit_rate_pct, l2_hit_rate_pct;
   std::optional<double> registers_per_thread, spills, duration_us;
+  std::optional<double> l1_throughput_pct, l2_throughput_pct;  // of the cache's nominal peak
   std::optional<double> dram_bytes, sm_clock_ghz, waves_per_sm, grid_size, block_size;
+  std::optional<double> sm_count;             // of the device the launch ran on
+  std::optional<double> blocks_per_sm_limit;  // blocks that fit on one multiprocessor at once
+  std::optional<double> shared_bytes_per_block;
   std::vector<Stall> stalls;  // the largest three, largest first
+  std::string library;        // whose kernel it is by its name: "PyTorch", "cuBLAS"; empty: the user's own
   int launches = 1;           // launches of the capture this summary stands for
   std::string note;           // "4 autotune trials, the fastest shown"
 };
