@@ -1,0 +1,61 @@
+#include "stages/journal.hpp"
+
+#include "base/text.hpp"
+
+namespace hone::stages {
+
+base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock, const std::string& path, const std::string& identity) {
+  Journal journal(files, clock, path);
+  std::string text;
+  if (files.exists(path)) {
+    auto read = files.read(path);
+    if (!read) return read.error();
+    text = std::move(*read);
+  }
+  bool ours = false;
+  for (const std::string& line : base::split(text, '\n')) {
+    if (line.empty()) continue;
+    auto record = parse_line(line);
+    if (!record) {
+      ++journal.torn_;
+      continue;
+    }
+    if (record->event == "begin") {
+      ours = record->text_at("identity") == identity;
+    } else if (ours) {
+      const std::string key = record->text_at("key");
+      const std::string event = record->event;
+      journal.records_[{event, key}] = std::move(*record);
+      ++journal.resumed_;
+    }
+  }
+  journal.line_open_ = !text.empty() && text.back() != '\n';
+  if (!ours) {
+    Record begin;
+    begin.event = "begin";
+    begin.text = {{"identity", identity}, {"at", clock.utc()}};
+    if (auto written = journal.append_line(to_line(begin)); !written) return written.error();
+  }
+  return journal;
+}
+
+const Record* Journal::find(const std::string& event, const std::string& key) const {
+  const auto found = records_.find({event, key});
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+base::Result<void> Journal::append(const std::string& key, Record record) {
+  record.text["key"] = key;
+  record.text["at"] = clock_->utc();
+  if (auto written = append_line(to_line(record)); !written) return written.error();
+  records_[{record.event, key}] = std::move(record);
+  return {};
+}
+
+base::Result<void> Journal::append_line(const std::string& line) {
+  if (auto written = files_->append(path_, (line_open_ ? "\n" : "") + line + "\n"); !written) return written.error();
+  line_open_ = false;
+  return {};
+}
+
+}  // namespace hone::stages

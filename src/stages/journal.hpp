@@ -1,0 +1,44 @@
+// journal.jsonl: what was measured, appended line by line, so that a killed run goes on where it was.
+//
+// Stages are deterministic given their measurements. So resuming is running again: every measurement asks the journal by key
+// first, and only what is not there is measured. A kill loses at most the one being measured.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "stages/records.hpp"
+
+namespace hone::stages {
+
+class Journal {
+ public:
+  // Opens the journal for one run identity (profile, source, device). Records of another identity stay in the file and are
+  // not used. A torn line, as a kill leaves it, is skipped and counted.
+  static base::Result<Journal> open(base::FileSystem& files, base::Clock& clock, const std::string& path, const std::string& identity);
+
+  // The latest record of `event` under `key`; nullptr when there is none.
+  const Record* find(const std::string& event, const std::string& key) const;
+  // Appends a record under `key` and remembers it. The line has reached the disk when it returns.
+  base::Result<void> append(const std::string& key, Record record);
+
+  int resumed_records() const { return resumed_; }  // of this identity, found at opening
+  int torn_lines() const { return torn_; }
+
+ private:
+  Journal(base::FileSystem& files, base::Clock& clock, std::string path) : files_(&files), clock_(&clock), path_(std::move(path)) {}
+  base::Result<void> append_line(const std::string& line);
+
+  base::FileSystem* files_;
+  base::Clock* clock_;
+  std::string path_;
+  bool line_open_ = false;  // the file's last line has no end: a kill tore it
+  int resumed_ = 0, torn_ = 0;
+  std::map<std::pair<std::string, std::string>, Record> records_;
+};
+
+}  // namespace hone::stages
