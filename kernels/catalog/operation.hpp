@@ -139,6 +139,7 @@ class Operation {
   virtual std::string x_name() const = 0;
   virtual std::vector<std::int64_t> default_sizes(const Target& target, DType dtype) const = 0;
   virtual Problem problem_at(std::int64_t x, const Target& target, DType dtype, const Options& options) const = 0;
+  virtual std::int64_t x_of(const Problem& problem) const { return problem.columns; }  // the inverse: what a settings function is asked with
   // Empty when the problem can be run; otherwise what is wrong with it ("columns must be at most ...").
   virtual std::string check(const Problem& problem) const = 0;
 
