@@ -12,9 +12,9 @@ namespace {
 
 const std::set<std::string>& forbidden_symbols() {
   static const std::set<std::string> names = {
-      "printf", "vprintf", "puts", "putchar", "perror", "stdout", "__printf_chk", "__vprintf_chk",
+      "printf", "vprintf", "puts", "putchar", "perror", "stdout", "stderr", "__printf_chk", "__vprintf_chk",
       "std::cout", "std::cerr", "std::clog", "std::cin",
-      "exit", "abort", "_Exit", "quick_exit", "std::terminate()", "system", "popen"};
+      "exit", "abort", "_Exit", "quick_exit", "system", "popen"};
   return names;
 }
 
