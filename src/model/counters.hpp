@@ -13,6 +13,7 @@ namespace hone::model {
 struct Stall {
   std::string reason;
   double pct = 0;
+  bool operator==(const Stall&) const = default;
 };
 
 // One distinct kernel of a capture. A metric that is absent or n/a in the capture is nullopt, never 0.
@@ -32,6 +33,7 @@ struct CounterSummary {
   std::string library;        // whose kernel it is by its name: "PyTorch", "cuBLAS"; empty: the user's own
   int launches = 1;           // launches of the capture this summary stands for
   std::string note;           // "4 autotune trials, the fastest shown"
+  bool operator==(const CounterSummary&) const = default;
 };
 
 // A counter-free experiment: the same pass with one thing changed, as a ratio of times (changed / unchanged).
@@ -41,6 +43,7 @@ struct Experiment {
   std::string parameter;  // "threads=1"; empty where the name says it all
   double ratio = 0, ci_low = 0, ci_high = 0;
   std::string observation;  // one sentence with the figures
+  bool operator==(const Experiment&) const = default;
 };
 
 struct Counters {
@@ -51,6 +54,7 @@ struct Counters {
   std::vector<CounterSummary> kernels;
   std::vector<Experiment> experiments;
   std::vector<std::pair<std::string, double>> cpu_events;  // "instructions_per_cycle", "llc_misses_per_kilo_instruction"
+  bool operator==(const Counters&) const = default;
 };
 
 }  // namespace hone::model

@@ -14,6 +14,7 @@ namespace hone::model {
 struct Ceiling {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
+  bool operator==(const Ceiling&) const = default;
 };
 
 // Ceilings by name. Fixed names: copy_bytes_per_s (read plus written bytes), read_bytes_per_s, write_bytes_per_s,
@@ -25,12 +26,14 @@ struct Ceilings {
   std::string measured_at;         // UTC
   std::vector<std::string> notes;  // how the working set was chosen; what could not be measured, and why
   double p50(const std::string& name) const;  // 0 where the ceiling is not known
+  bool operator==(const Ceilings&) const = default;
 };
 
 struct Cache {
   int level = 0;
   std::int64_t bytes = 0;
   int shared_by_cores = 1;
+  bool operator==(const Cache&) const = default;
 };
 
 struct DeviceInfo {
@@ -54,6 +57,7 @@ struct DeviceInfo {
   Ceilings ceilings;
 
   std::int64_t last_level_cache_bytes() const;  // 0 where no cache is known
+  bool operator==(const DeviceInfo&) const = default;
 };
 
 }  // namespace hone::model

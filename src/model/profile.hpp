@@ -22,6 +22,7 @@ struct Located {
   std::string path;  // empty: none
   bool exists = false;
   std::string note;  // why none, or what is odd
+  bool operator==(const Located&) const = default;
 };
 
 struct Identity {
@@ -30,6 +31,7 @@ struct Identity {
   std::string source_hash;         // of the snapshot; optimize refuses another one
   int tier = 0;                    // 1 element-wise, 2 reduction, 3 fused or complex
   std::string tier_description;
+  bool operator==(const Identity&) const = default;
 };
 
 struct BaselineRow {
@@ -38,6 +40,7 @@ struct BaselineRow {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
   Source source = Source::measured;
+  bool operator==(const BaselineRow&) const = default;
 };
 
 struct Observations {
@@ -45,6 +48,7 @@ struct Observations {
   std::string largest_x_value;
   std::string scaling_trend;
   std::vector<std::string> warnings;  // what makes the table untrustworthy
+  bool operator==(const Observations&) const = default;
 };
 
 struct Baseline {
@@ -52,6 +56,7 @@ struct Baseline {
   std::vector<BaselineRow> rows;
   Observations observations;
   std::vector<NoiseFloor> noise_floor;
+  bool operator==(const Baseline&) const = default;
 };
 
 // Time left over the floor: floor = max(minimum bytes / bandwidth ceiling, operations / rate ceiling).
@@ -61,17 +66,20 @@ struct Headroom {
   double bytes = 0, flops = 0;                      // minimum traffic and operations of the pass
   std::string ceiling;                              // the ceiling that sets the floor: "copy_bytes_per_s"
   double share_of_ceiling_pct = 0;                  // 100 / ratio
+  bool operator==(const Headroom&) const = default;
 };
 
 struct EvidenceRow {
   std::string signal, observation, supports;  // supports: a class word, or "against <class word>"
   Source source = Source::measured;
+  bool operator==(const EvidenceRow&) const = default;
 };
 
 struct ClassOfPass {
   std::string mode;
   BottleneckClass cls = BottleneckClass::balanced;
   std::string limiter;  // "bandwidth", "registers", "grid", ...
+  bool operator==(const ClassOfPass&) const = default;
 };
 
 struct Bottleneck {
@@ -83,6 +91,7 @@ struct Bottleneck {
   std::string reasoning;
   std::string refutation;        // what would show the class to be wrong
   std::vector<ClassOfPass> by_pass;
+  bool operator==(const Bottleneck&) const = default;
 };
 
 struct Parameter {
@@ -91,25 +100,30 @@ struct Parameter {
   std::string notes;
   Liveness live = Liveness::unknown;
   std::string live_evidence;  // "4 values, 4 distinct machine codes"
+  bool operator==(const Parameter&) const = default;
 };
 
 struct MemoryAccess {
   std::string stride_pattern, cache_modifiers, in_place, saved_vs_recomputed;
+  bool operator==(const MemoryAccess&) const = default;
 };
 
 struct ComputePatterns {
   std::string precision_ops, casting_mode, algorithm, constexpr_parameters;
+  bool operator==(const ComputePatterns&) const = default;
 };
 
 struct Configuration {
   std::vector<Parameter> parameters;
   MemoryAccess memory_access;
   ComputePatterns compute;
+  bool operator==(const Configuration&) const = default;
 };
 
 struct Location {
   std::string file;
   int line = 0;
+  bool operator==(const Location&) const = default;
 };
 
 struct Opportunity {
@@ -118,16 +132,19 @@ struct Opportunity {
   std::string strategy;       // the strategy of strategy_order that takes it up
   double bound_pct = 0;       // the most it could take off the time of the pass, in percent; 0 = not known
   std::string risk;
+  bool operator==(const Opportunity&) const = default;
 };
 
 struct StrategyStep {
   std::string strategy, title, reason;  // strategy: a stable word, "parameter-sweep", "streaming-stores", ...
   std::string bound, risk;              // bound: the most it can gain, in words with its figure
+  bool operator==(const StrategyStep&) const = default;
 };
 
 struct EstimatedIterations {
   int variants = 0;
   std::string rationale;
+  bool operator==(const EstimatedIterations&) const = default;
 };
 
 // What was asked; optimize and finalize work on the same request.
@@ -141,6 +158,7 @@ struct Request {
   std::map<std::string, std::string> options;  // kernel options such as casting_mode
   std::uint64_t seed = 0;
   bool quick = false;
+  bool operator==(const Request&) const = default;
 };
 
 struct Profile {
@@ -157,6 +175,7 @@ struct Profile {
   std::vector<StrategyStep> strategy_order;
   EstimatedIterations estimated_iterations;
   Request request;
+  bool operator==(const Profile&) const = default;
 };
 
 inline constexpr const char* kProfileSchema = "hone.profile/1";

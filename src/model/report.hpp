@@ -14,6 +14,7 @@ struct GateCount {
   int passed = 0, failed = 0;
   double largest_error_over_bound = 0;
   std::string detail;
+  bool operator==(const GateCount&) const = default;
 };
 
 // One point of the three-way comparison; all providers interleaved in one session.
@@ -21,6 +22,7 @@ struct ThreeWayRow {
   std::string x_value, mode, metric, unit, provider;  // provider: "original", "optimized", "eager", ...
   Quantiles value;
   double share_of_ceiling_pct = 0;
+  bool operator==(const ThreeWayRow&) const = default;
 };
 
 struct Report {
@@ -36,6 +38,7 @@ struct Report {
   std::vector<std::string> changed_files;
   std::vector<GateCount> correctness;
   std::vector<std::string> recommendations, reproduction, revert, plots;
+  bool operator==(const Report&) const = default;
 };
 
 inline constexpr const char* kReportSchema = "hone.report/1";

@@ -13,12 +13,14 @@ struct Sample {
   double device_ns = 0;  // the kernel alone
   double wall_ns = 0;    // as the caller sees it, launch and synchronization included
   double clock_mhz = 0;  // around the sample; 0 where the device does not tell
+  bool operator==(const Sample&) const = default;
 };
 
 // Quantiles of a set of samples; `samples` is how many stand behind them.
 struct Quantiles {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
+  bool operator==(const Quantiles&) const = default;
 };
 
 // A paired comparison: ratio = candidate time / baseline time, with its bootstrap interval.
@@ -31,6 +33,7 @@ struct Comparison {
   int discarded = 0;   // samples dropped for throttled clocks or contention
   std::string reason;  // why unresolved, or what ended the sampling
   std::vector<double> baseline_samples_ns, candidate_samples_ns;  // raw device times, in the order taken
+  bool operator==(const Comparison&) const = default;
 };
 
 // What could have been seen at all: the baseline against a byte copy of itself.
@@ -38,6 +41,7 @@ struct NoiseFloor {
   std::string x_value, mode;
   double smallest_effect_pct = 0;  // largest distance of the A/A interval from 1, in percent
   Comparison comparison;
+  bool operator==(const NoiseFloor&) const = default;
 };
 
 }  // namespace hone::model

@@ -19,6 +19,7 @@ struct SettingsRule {
   std::int64_t from_x = 0;
   Settings settings;
   std::string reason;
+  bool operator==(const SettingsRule&) const = default;
 };
 
 struct SettingsFunction {
@@ -27,11 +28,13 @@ struct SettingsFunction {
   double worst_slowdown_pct = 0;    // bound against the best settings known at any size, sampled or held out
   std::string reason;
   const Settings& at(std::int64_t x) const;  // precondition: rules is not empty
+  bool operator==(const SettingsFunction&) const = default;
 };
 
 // The whole changed text of one file of the kernel's source set.
 struct SourceEdit {
   std::string file, content;
+  bool operator==(const SourceEdit&) const = default;
 };
 
 // A changed kernel: settings by pass, changed source, or both, against a parent.
@@ -42,17 +45,20 @@ struct Variant {
   std::string title;
   std::map<std::string, SettingsFunction> settings;  // by pass, "forward" and "backward"; missing: the shipped ones
   std::vector<SourceEdit> edits;
+  bool operator==(const Variant&) const = default;
 };
 
 struct Prediction {
   std::string x_value, mode;
   double ratio = 1;  // expected candidate time / parent time
   std::string why;
+  bool operator==(const Prediction&) const = default;
 };
 
 struct GuardrailCheck {
   std::string check, threshold, interval, status;  // status: "pass", "fail" or "unresolved"
   std::string detail;
+  bool operator==(const GuardrailCheck&) const = default;
 };
 
 struct ResultRow {
@@ -60,6 +66,7 @@ struct ResultRow {
   Quantiles baseline, candidate;            // in `unit`
   double ratio = 0, ci_low = 0, ci_high = 0;
   Verdict verdict = Verdict::unresolved;
+  bool operator==(const ResultRow&) const = default;
 };
 
 // The lab notebook of one variant. Everything above `has_results` is written before anything runs.
@@ -75,6 +82,7 @@ struct Notes {
   std::vector<GuardrailCheck> guardrails;
   VariantStatus status = VariantStatus::rejected;
   std::string reason, learnings;
+  bool operator==(const Notes&) const = default;
 };
 
 struct VariantSummary {
@@ -85,10 +93,12 @@ struct VariantSummary {
   std::vector<GuardrailCheck> guardrails;
   std::vector<ResultRow> results;
   std::string notes_file;
+  bool operator==(const VariantSummary&) const = default;
 };
 
 struct Evaluations {
   int planned = 0, distinct_binaries = 0, timed = 0;
+  bool operator==(const Evaluations&) const = default;
 };
 
 // One configuration of the parameter sweep, for the heat map: ratio against v0 in the same session.
@@ -97,6 +107,7 @@ struct SweepPoint {
   Settings settings;
   double ratio = 0;
   bool finalist = false;
+  bool operator==(const SweepPoint&) const = default;
 };
 
 struct ComparisonDocument {
@@ -107,6 +118,7 @@ struct ComparisonDocument {
   std::vector<std::string> learnings;
   Evaluations evaluations;
   std::vector<SweepPoint> sweep;
+  bool operator==(const ComparisonDocument&) const = default;
 };
 
 inline constexpr const char* kComparisonSchema = "hone.comparison/1";

@@ -1,0 +1,23 @@
+# Writes OUTPUT with HONE_COMMIT, the short hash of the checkout at ROOT ("-dirty" with uncommitted changes to tracked files,
+# "unknown" outside a git checkout). Run at every build; the file is touched only when its content changes.
+set(commit "unknown")
+find_program(GIT git)
+if(GIT)
+  execute_process(COMMAND "${GIT}" -C "${ROOT}" describe --always --abbrev=10 --exclude=* OUTPUT_VARIABLE found
+                  RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT failed AND NOT found STREQUAL "")
+    set(commit "${found}")
+    execute_process(COMMAND "${GIT}" -C "${ROOT}" diff --quiet HEAD RESULT_VARIABLE dirty ERROR_QUIET OUTPUT_QUIET)
+    if(dirty)
+      string(APPEND commit "-dirty")
+    endif()
+  endif()
+endif()
+set(content "#define HONE_COMMIT \"${commit}\"\n")
+set(before "")
+if(EXISTS "${OUTPUT}")
+  file(READ "${OUTPUT}" before)
+endif()
+if(NOT before STREQUAL content)
+  file(WRITE "${OUTPUT}" "${content}")
+endif()
