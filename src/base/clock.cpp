@@ -7,7 +7,8 @@
 namespace hone::base {
 
 std::int64_t SystemClock::now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 std::string SystemClock::utc() {
@@ -19,6 +20,8 @@ std::string SystemClock::utc() {
   return text;
 }
 
-void SystemClock::sleep_ns(std::int64_t duration_ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns)); }
+void SystemClock::sleep_ns(std::int64_t duration_ns) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
+}
 
 }  // namespace hone::base

@@ -76,7 +76,7 @@ int sync_directory(const std::string& path) {
 
 // Where a symbolic link ends: replacing the link itself would leave the real file unchanged.
 std::string final_target(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
   std::unique_ptr<char, decltype(&std::free)> target(::realpath(path.c_str(), nullptr), &std::free);
   return target ? std::string(target.get()) : path;
@@ -100,7 +100,7 @@ Result<std::string> write_temporary(const std::string& target, const std::string
   if (fd < 0) return system_error(errno, can_be_written, target);
   Descriptor file(fd);
 
-  struct stat old{};
+  struct stat old {};
   int failure = 0;
   if (::stat(target.c_str(), &old) == 0 && ::fchmod(file.get(), old.st_mode & 07777) != 0) failure = errno;
   if (failure == 0) failure = write_all(file.get(), content);
@@ -119,21 +119,22 @@ Result<std::string> write_temporary(const std::string& target, const std::string
 }  // namespace
 
 bool SystemFiles::exists(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::stat(path.c_str(), &status) == 0;
 }
 
 bool SystemFiles::is_directory(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 Result<std::string> SystemFiles::read(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.open()) return system_error(errno, "a file that can be read", path);
-  struct stat status{};
+  struct stat status {};
   std::string content;
-  if (::fstat(file.get(), &status) == 0 && status.st_size > 0) content.reserve(static_cast<std::size_t>(status.st_size));
+  if (::fstat(file.get(), &status) == 0 && status.st_size > 0)
+    content.reserve(static_cast<std::size_t>(status.st_size));
   char block[1 << 16];
   for (;;) {
     const ssize_t got = ::read(file.get(), block, sizeof block);
@@ -166,7 +167,7 @@ Result<void> SystemFiles::append(const std::string& path, const std::string& con
   if (!file.open()) return system_error(errno, "a file that can be appended to", path);
   // The lock lets a half-written piece be taken back without touching what another process appends.
   while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
-  struct stat before{};
+  struct stat before {};
   int failure = ::fstat(file.get(), &before) == 0 ? 0 : errno;
   if (failure == 0) failure = write_all(file.get(), content);
   if (failure == 0) failure = sync_file(file.get());
@@ -231,7 +232,7 @@ Result<std::vector<std::string>> SystemFiles::list(const std::string& directory)
 Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {
   std::string place = path.empty() ? "." : path;
   while (!exists(place) && place != parent(place)) place = parent(place);
-  struct statvfs disk{};
+  struct statvfs disk {};
   if (::statvfs(place.c_str(), &disk) != 0) return system_error(errno, "a disk that tells its free space", path);
   return std::uint64_t{disk.f_bavail} * disk.f_frsize;
 }

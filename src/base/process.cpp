@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,15 +12,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <utility>
 
-#include "base/system_error.hpp"
+#include "base/launch.hpp"
 #include "base/text.hpp"
-
-extern char** environ;
 
 namespace hone::base {
 
@@ -33,150 +26,7 @@ using std::chrono::steady_clock;
 // After the program has ended, what a runaway grandchild (with a session of its own) still holds open is not waited for.
 constexpr int drain_grace_ms = 200;
 
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    reset(std::exchange(other.fd_, -1));
-    return *this;
-  }
-  ~Fd() { reset(); }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Fd read, write;
-};
-
-// Both ends above the standard streams: where those are closed here, dup2 in the child would otherwise overwrite an end.
-int make_pipe(Pipe& pipe) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
-  Fd read(ends[0]), write(ends[1]);
-  pipe.read.reset(::fcntl(read.get(), F_DUPFD_CLOEXEC, 3));
-  pipe.write.reset(::fcntl(write.get(), F_DUPFD_CLOEXEC, 3));
-  return pipe.read.open() && pipe.write.open() ? 0 : errno;
-}
-
 void set_nonblocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
-
-bool is_program(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
-}
-
-std::optional<std::string> find_on(const std::string& search_path, const std::string& program) {
-  for (const std::string& directory : split(search_path, ':')) {
-    std::string candidate = (directory.empty() ? "." : directory) + "/" + program;
-    if (!is_program(candidate)) continue;
-    std::error_code failure;
-    const auto absolute = std::filesystem::absolute(candidate, failure);
-    return failure ? candidate : absolute.lexically_normal().string();
-  }
-  return std::nullopt;
-}
-
-std::string search_path_of(const std::map<std::string, std::string>& environment) {
-  const auto own = environment.find("PATH");
-  if (own != environment.end()) return own->second;
-  const char* inherited = std::getenv("PATH");
-  return inherited != nullptr ? inherited : "/usr/local/bin:/usr/bin:/bin";
-}
-
-std::vector<std::string> environment_of(const Command& command) {
-  std::map<std::string, std::string> merged = command.environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos) merged.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  std::vector<std::string> entries;
-  for (const auto& [name, value] : merged) entries.push_back(name + "=" + value);
-  return entries;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// What the child needs, made before the fork: between fork and exec only async-signal-safe calls are allowed, because
-// another thread may have held the allocator's lock at the instant of the fork.
-struct Launch {
-  std::string program;
-  std::vector<std::string> argument_texts, environment_texts;
-  std::vector<char*> arguments, environment;
-  const char* directory = nullptr;
-  Pipe input, output, error, report;  // report: the child's errno where exec fails; closed by a successful exec
-  Fd null_input;
-  pid_t parent_pid = 0;
-};
-
-enum class ChildStep : int { streams, directory, program };
-
-struct ChildFailure {
-  ChildStep step;
-  int error_number;
-};
-
-[[noreturn]] void fail_child(const Launch& launch, ChildStep step) {
-  const ChildFailure failure{step, errno};
-  // The parent reads this; where even that fails it sees exit status 127.
-  [[maybe_unused]] const ssize_t told = ::write(launch.report.write.get(), &failure, sizeof failure);
-  ::_exit(127);
-}
-
-// Handlers of this program must not run in the child, and a blocked or ignored SIGPIPE must not be inherited.
-void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) {
-    struct sigaction action{};
-    if (::sigaction(number, nullptr, &action) != 0) continue;
-    if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && number != SIGPIPE)) continue;
-    action = {};
-    action.sa_handler = SIG_DFL;
-    ::sigaction(number, &action, nullptr);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-void close_other_descriptors() {
-#ifdef SYS_close_range
-  constexpr unsigned close_on_exec = 4;  // CLOSE_RANGE_CLOEXEC
-  if (::syscall(SYS_close_range, 3U, ~0U, close_on_exec) == 0) return;
-#endif
-  const long limit = std::min(::sysconf(_SC_OPEN_MAX), 65536L);
-  for (int fd = 3; fd < limit; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-[[noreturn]] void run_child(const Launch& launch) {
-  ::setpgid(0, 0);
-  // A killed hone takes the program with it; the check closes the gap between fork and prctl.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launch.parent_pid) ::_exit(127);
-  const int input = launch.null_input.open() ? launch.null_input.get() : launch.input.read.get();
-  const bool streams = ::dup2(input, 0) >= 0 && ::dup2(launch.output.write.get(), 1) >= 0 &&
-                       ::dup2(launch.error.write.get(), 2) >= 0;
-  if (!streams) fail_child(launch, ChildStep::streams);
-  if (launch.directory != nullptr && ::chdir(launch.directory) != 0) fail_child(launch, ChildStep::directory);
-  close_other_descriptors();
-  reset_signals();
-  ::execve(launch.program.c_str(), launch.arguments.data(), launch.environment.data());
-  fail_child(launch, ChildStep::program);
-}
 
 // A write to a program that no longer reads must be an error here, not a signal: SIGPIPE is blocked in this thread for
 // the duration, and one that became pending meanwhile is taken back.
@@ -205,70 +55,6 @@ class SigpipeGuard {
   sigset_t pipe_, before_;
   bool was_pending_ = false;
 };
-
-Result<void> prepare(const Command& command, Launch& launch) {
-  if (command.arguments.empty() || command.arguments.front().empty()) {
-    return Error{ErrorKind::internal, "a program to run", "an empty command", "process", "name a program"};
-  }
-  const std::string& name = command.arguments.front();
-  launch.program = name;
-  if (name.find('/') == std::string::npos) {
-    const auto found = find_on(search_path_of(command.environment), name);
-    if (!found) {
-      return Error{ErrorKind::preflight, "the program '" + name + "'", "it is not on PATH", name,
-                   "install it, or add its folder to PATH"};
-    }
-    launch.program = *found;
-  }
-  launch.argument_texts = command.arguments;
-  launch.environment_texts = environment_of(command);
-  launch.arguments = pointers_to(launch.argument_texts);
-  launch.environment = pointers_to(launch.environment_texts);
-  if (!command.directory.empty()) launch.directory = command.directory.c_str();
-  launch.parent_pid = ::getpid();
-
-  int failure = make_pipe(launch.output);
-  if (failure == 0) failure = make_pipe(launch.error);
-  if (failure == 0) failure = make_pipe(launch.report);
-  if (failure == 0 && !command.input.empty()) failure = make_pipe(launch.input);
-  if (failure == 0 && command.input.empty()) {
-    const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    launch.null_input.reset(null.open() ? ::fcntl(null.get(), F_DUPFD_CLOEXEC, 3) : -1);
-    if (!launch.null_input.open()) failure = errno;
-  }
-  if (failure != 0) return system_error(failure, "pipes to the program", launch.program);
-  return {};
-}
-
-Result<pid_t> start(const Command& command, Launch& launch) {
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::fork();
-  if (child == 0) run_child(launch);
-  const int fork_failure = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (child < 0) return system_error(fork_failure, "a new process", launch.program);
-  ::setpgid(child, child);  // also here, so that the group exists before the first kill
-  launch.input.read.reset();
-  launch.output.write.reset();
-  launch.error.write.reset();
-  launch.report.write.reset();
-  launch.null_input.reset();
-
-  ChildFailure failure{};
-  ssize_t got = 0;
-  do {
-    got = ::read(launch.report.read.get(), &failure, sizeof failure);
-  } while (got < 0 && errno == EINTR);
-  launch.report.read.reset();
-  if (got != static_cast<ssize_t>(sizeof failure)) return child;
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
-  if (failure.step == ChildStep::directory) {
-    return system_error(failure.error_number, "a folder to work in", command.directory);
-  }
-  return system_error(failure.error_number, "a program that can be started", launch.program);
-}
 
 // Moves bytes between this program and a running one until it has ended, its deadline has passed or a stop was asked.
 class Conversation {
@@ -346,14 +132,16 @@ class Conversation {
     const ssize_t got = ::read(stream.get(), block, sizeof block);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (got <= 0) return stream.reset();
-    const std::uint64_t room = command_.output_limit_bytes - std::min<std::uint64_t>(command_.output_limit_bytes, text.size());
+    const std::uint64_t room =
+        command_.output_limit_bytes - std::min<std::uint64_t>(command_.output_limit_bytes, text.size());
     const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got)));
     text.append(block, kept);
     if (kept < static_cast<std::size_t>(got)) outcome_.output_cut = true;
   }
 
   void give() {
-    const ssize_t written = ::write(launch_.input.write.get(), command_.input.data() + given_, command_.input.size() - given_);
+    const ssize_t written =
+        ::write(launch_.input.write.get(), command_.input.data() + given_, command_.input.size() - given_);
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (written > 0) given_ += static_cast<std::size_t>(written);
     // A program that does not want its input (EPIPE) is its own business.
@@ -391,7 +179,7 @@ Result<Outcome> SystemProcesses::run(const Command& command) {
 
 std::optional<std::string> SystemProcesses::find(const std::string& program) {
   if (program.empty()) return std::nullopt;
-  if (program.find('/') == std::string::npos) return find_on(search_path_of({}), program);
+  if (program.find('/') == std::string::npos) return find_on(inherited_search_path(), program);
   if (!is_program(program)) return std::nullopt;
   std::error_code failure;
   const auto absolute = std::filesystem::absolute(program, failure);

@@ -41,9 +41,8 @@ class AnyFiles : public ::testing::TestWithParam<Kind> {
   std::string root_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, AnyFiles, ::testing::Values(Kind::disk, Kind::memory), [](const auto& parameter) {
-  return parameter.param == Kind::disk ? "disk" : "memory";
-});
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyFiles, ::testing::Values(Kind::disk, Kind::memory),
+                         [](const auto& parameter) { return parameter.param == Kind::disk ? "disk" : "memory"; });
 
 TEST_P(AnyFiles, ReadsWhatWasWrittenByteForByte) {
   const std::string content("a\0b\r\n\xff", 6);
@@ -140,7 +139,7 @@ TEST(SystemFiles, WritesThroughALinkToTheRealFileAndKeepsItsMode) {
   ASSERT_EQ(::chmod((folder / "real").c_str(), 0750), 0);
   ASSERT_EQ(::symlink("real", (folder / "link").c_str()), 0);
   ASSERT_TRUE(files.write_atomically(folder / "link", "new").ok());
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(::lstat((folder / "link").c_str(), &status), 0);
   EXPECT_TRUE(S_ISLNK(status.st_mode));
   ASSERT_EQ(::stat((folder / "real").c_str(), &status), 0);
@@ -193,10 +192,12 @@ TEST(SystemFiles, AWriteThatStopsInTheMiddleKeepsTheOldContentAndLeavesNoRest) {
   SystemFiles files;
   ASSERT_TRUE(files.write_atomically(folder / "file", "old").ok());
   const std::string content(100'000, 'x');
-  EXPECT_EQ(exit_status_below_file_size_limit(4096, [&] {
-    const auto written = files.write_atomically(folder / "file", content);
-    return !written.ok() && !written.error().remedy.empty();
-  }), 0);
+  EXPECT_EQ(exit_status_below_file_size_limit(4096,
+                                              [&] {
+                                                const auto written = files.write_atomically(folder / "file", content);
+                                                return !written.ok() && !written.error().remedy.empty();
+                                              }),
+            0);
   EXPECT_EQ(*files.read(folder / "file"), "old");
   EXPECT_THAT(*files.list(folder.path()), ElementsAre("file"));
 }
@@ -206,7 +207,8 @@ TEST(SystemFiles, AnAppendThatStopsInTheMiddleIsTakenBack) {
   SystemFiles files;
   ASSERT_TRUE(files.append(folder / "journal", "first\n").ok());
   const std::string content(100'000, 'x');
-  EXPECT_EQ(exit_status_below_file_size_limit(4096, [&] { return !files.append(folder / "journal", content).ok(); }), 0);
+  EXPECT_EQ(exit_status_below_file_size_limit(4096, [&] { return !files.append(folder / "journal", content).ok(); }),
+            0);
   EXPECT_EQ(*files.read(folder / "journal"), "first\n");
 }
 

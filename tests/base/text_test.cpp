@@ -32,7 +32,8 @@ TEST(Text, StartsWith) {
 }
 
 TEST(Nearest, FindsWhatWasProbablyMeant) {
-  const std::vector<std::string> kernels = {"swiglu", "geglu", "rms_norm", "layer_norm", "fused_add_rms_norm", "softmax"};
+  const std::vector<std::string> kernels = {"swiglu", "geglu", "rms_norm", "layer_norm", "fused_add_rms_norm",
+                                            "softmax"};
   EXPECT_EQ(nearest("rms_nrom", kernels).front(), "rms_norm");
   EXPECT_EQ(nearest("RMS_Norm", kernels).front(), "rms_norm");
   EXPECT_EQ(nearest("layernorm", kernels).front(), "layer_norm");

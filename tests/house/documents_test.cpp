@@ -59,7 +59,8 @@ TEST(Documents, NamePathsThatExist) {
 }
 
 TEST(Documents, MentionsAreFoundInLinksAndCode) {
-  const auto mentions = mentions_in("see [map](docs/a.md#top) and `src/base/files.hpp`\n`src/<op>/x` [web](https://x.y/z)\n");
+  const auto mentions =
+      mentions_in("see [map](docs/a.md#top) and `src/base/files.hpp`\n`src/<op>/x` [web](https://x.y/z)\n");
   ASSERT_EQ(mentions.size(), 2u);
   EXPECT_EQ(mentions[0].path, "docs/a.md");
   EXPECT_EQ(mentions[1].path, "src/base/files.hpp");

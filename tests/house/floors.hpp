@@ -8,9 +8,10 @@ namespace hone::house {
 
 // One row holds for every file below `folder`; where rows nest, the longest folder that fits a file decides.
 struct Floor {
-  std::string folder;                  // "src/measure"
-  std::vector<std::string> may_include;  // path prefixes as written in an #include; a '/' at the end means the folder itself
-                                         // and all below, "device/*" the files in the folder but not those below
+  std::string folder;  // "src/measure"
+  std::vector<std::string>
+      may_include;  // path prefixes as written in an #include; a '/' at the end means the folder itself
+                    // and all below, "device/*" the files in the folder but not those below
 };
 
 // Every floor may include its own folder.
@@ -32,12 +33,11 @@ inline const std::vector<Floor>& floors() {
        {"repository/*", "source/", "device/*", "measure/", "counters/", "diagnose/", "model/", "base/"}},
       {"src/repository/manifest",
        {"repository/*", "source/", "device/*", "measure/", "counters/", "diagnose/", "model/", "base/"}},
-      {"src/stages",
-       {"repository/*", "source/", "device/*", "measure/", "counters/", "diagnose/", "model/", "base/"}},
+      {"src/stages", {"repository/*", "source/", "device/*", "measure/", "counters/", "diagnose/", "model/", "base/"}},
       {"src/render", {"model/", "base/"}},
       {"src/cli",
-       {"stages/", "render/", "repository/", "source/", "device/", "measure/", "counters/", "diagnose/", "model/", "base/",
-        "kernels/"}},
+       {"stages/", "render/", "repository/", "source/", "device/", "measure/", "counters/", "diagnose/", "model/",
+        "base/", "kernels/"}},
       {"src", {"cli/"}},  // main.cpp
       {"kernels", {}},
   };

@@ -65,7 +65,8 @@ inline std::string objection(const std::string& path, const Include& include) {
   }
   const Floor* floor = floor_of(path);
   if (floor == nullptr) return "the file lies on no floor of tests/house/floors.hpp";
-  if (include.target.find("..") != std::string::npos) return "includes are written from src/ or the root, never with '..'";
+  if (include.target.find("..") != std::string::npos)
+    return "includes are written from src/ or the root, never with '..'";
   const bool from_kernels = begins_with(floor->folder, "kernels");
   if (from_kernels) {
     return begins_with(include.target, "kernels/") ? "" : "kernels/ includes only kernels/ and the standard library";

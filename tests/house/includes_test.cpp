@@ -7,7 +7,6 @@
 namespace hone::house {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

@@ -13,7 +13,8 @@ namespace {
 
 // "TEST(Suite, Name)", TEST_F and TEST_P, and RapidCheck's properties.
 std::set<std::string> suites_in(const std::string& text) {
-  static const std::regex pattern(R"(^(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\(\s*(\w+))");
+  static const std::regex pattern(
+      R"(^(?:TEST|TEST_F|TEST_P|TYPED_TEST|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\(\s*(\w+))");
   std::set<std::string> suites;
   for (const std::string& line : lines_of(text)) {
     std::smatch match;
@@ -58,7 +59,8 @@ TEST(Programs, EveryTestFileIsInAProgramThatRunsIt) {
 
 TEST(Programs, AssertSomething) {
   for (const auto& [path, text] : read_files(HONE_SOURCE_DIR, {"tests"}, {"_test.cpp"})) {
-    EXPECT_TRUE(std::regex_search(text, std::regex("EXPECT_|ASSERT_|RC_ASSERT|FAIL\\(\\)"))) << path << " asserts nothing";
+    EXPECT_TRUE(std::regex_search(text, std::regex("EXPECT_|ASSERT_|RC_ASSERT|FAIL\\(\\)")))
+        << path << " asserts nothing";
   }
 }
 

@@ -11,10 +11,10 @@ namespace hone::house {
 namespace {
 
 const std::set<std::string>& forbidden_symbols() {
-  static const std::set<std::string> names = {
-      "printf", "vprintf", "puts", "putchar", "perror", "stdout", "stderr", "__printf_chk", "__vprintf_chk",
-      "std::cout", "std::cerr", "std::clog", "std::cin",
-      "exit", "abort", "_Exit", "quick_exit", "system", "popen"};
+  static const std::set<std::string> names = {"printf",    "vprintf",    "puts",         "putchar",       "perror",
+                                              "stdout",    "stderr",     "__printf_chk", "__vprintf_chk", "std::cout",
+                                              "std::cerr", "std::clog",  "std::cin",     "exit",          "abort",
+                                              "_Exit",     "quick_exit", "system",       "popen"};
   return names;
 }
 
@@ -69,7 +69,10 @@ TEST(Symbols, OfTheFloorsBelowCliNeitherPrintNorEndTheProcess) {
 }
 
 TEST(Symbols, AForbiddenOneIsFoundWithItsObject) {
-  const Archive archive = read_archive("libx.a", "\na.cpp.o:\n                 U memcpy\n                 U printf@GLIBC_2.2.5\n\nb.cpp.o:\n                 U std::cout\n                 U _exit\n");
+  const Archive archive =
+      read_archive("libx.a",
+                   "\na.cpp.o:\n                 U memcpy\n                 U printf@GLIBC_2.2.5\n\nb.cpp.o:\n         "
+                   "        U std::cout\n                 U _exit\n");
   EXPECT_EQ(archive.objects, 2u);
   EXPECT_EQ(archive.symbols, 4u);
   ASSERT_EQ(archive.faults.size(), 2u);

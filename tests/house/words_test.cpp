@@ -16,12 +16,24 @@ struct Forbidden {
 // Written in two parts where this file would otherwise find itself.
 const std::vector<Forbidden>& forbidden_words() {
   static const std::vector<Forbidden> words = {
-      {"TO" "DO", "finish it or file it"},
-      {"FIX" "ME", "finish it or file it"},
-      {"XX" "X", "finish it or file it"},
-      {"/ho" "me/", "a path of one machine"},
-      {"/wo" "rk/", "a path of one machine"},
-      {"/Us" "ers/", "a path of one machine"},
+      {"TO"
+       "DO",
+       "finish it or file it"},
+      {"FIX"
+       "ME",
+       "finish it or file it"},
+      {"XX"
+       "X",
+       "finish it or file it"},
+      {"/ho"
+       "me/",
+       "a path of one machine"},
+      {"/wo"
+       "rk/",
+       "a path of one machine"},
+      {"/Us"
+       "ers/",
+       "a path of one machine"},
   };
   return words;
 }

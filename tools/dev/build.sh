@@ -1,10 +1,15 @@
 # CMake, Ninja and ctest as ./dev uses them; sourced by ./dev.
 
 # prepare TARGET...: set-up and the default build. One at a time: a second caller waits for the first.
+# HONE_SKIP_SETUP=1 takes build/ as it is, for machines that the program was carried to.
 prepare() {
+  if [[ ${HONE_SKIP_SETUP:-} == 1 ]]; then
+    [[ -x build/hone ]] || die 3 "build/hone, as HONE_SKIP_SETUP=1 promises"
+    return 0
+  fi
   mkdir -p build
   exec 9>build/.lock
-  flock 9
+  flock -n 9 || { say "waiting for another ./dev to finish its build"; flock 9; }
   set_up
   configure_and_build default build "$@"
   exec 9>&-
