@@ -22,23 +22,33 @@ constexpr Metric metrics[] = {{"occupancy_pct", &CounterSummary::occupancy_pct},
                               {"registers_per_thread", &CounterSummary::registers_per_thread},
                               {"spills", &CounterSummary::spills},
                               {"duration_us", &CounterSummary::duration_us},
+                              {"l1_throughput_pct", &CounterSummary::l1_throughput_pct},
+                              {"l2_throughput_pct", &CounterSummary::l2_throughput_pct},
                               {"dram_bytes", &CounterSummary::dram_bytes},
                               {"sm_clock_ghz", &CounterSummary::sm_clock_ghz},
                               {"waves_per_sm", &CounterSummary::waves_per_sm},
                               {"grid_size", &CounterSummary::grid_size},
-                              {"block_size", &CounterSummary::block_size}};
+                              {"block_size", &CounterSummary::block_size},
+                              {"sm_count", &CounterSummary::sm_count},
+                              {"blocks_per_sm_limit", &CounterSummary::blocks_per_sm_limit},
+                              {"shared_bytes_per_block", &CounterSummary::shared_bytes_per_block}};
 
-Json kernel_json(const CounterSummary& kernel) {
+}  // namespace
+
+Json json_of(const CounterSummary& kernel) {
   Json object = Json::object({{"name", kernel.name}, {"grid", kernel.grid}, {"block", kernel.block}});
   for (const Metric& metric : metrics) object.add(metric.name, kernel.*metric.field);
   object.add("occupancy_limiter", kernel.occupancy_limiter);
   object.add("stalls", Json::list(kernel.stalls, [](const Stall& stall) {
                return Json::object({{"reason", stall.reason}, {"pct", stall.pct}});
              }));
+  object.add("library", kernel.library);
   object.add("launches", kernel.launches);
   object.add("note", kernel.note);
   return object;
 }
+
+namespace {
 
 CounterSummary read_kernel(const JsonFields& fields) {
   CounterSummary kernel;
@@ -50,6 +60,7 @@ CounterSummary read_kernel(const JsonFields& fields) {
   if (fields.has("stalls"))
     for (const JsonFields& stall : fields.objects("stalls"))
       kernel.stalls.push_back({stall.text("reason"), stall.not_negative("pct")});
+  kernel.library = fields.text_or("library", "");
   kernel.launches = fields.count_or("launches", 1);
   kernel.note = fields.text_or("note", "");
   return kernel;
@@ -86,7 +97,7 @@ Json json_of(const Counters& counters) {
                        {"reason", counters.reason},
                        {"remedy", counters.remedy},
                        {"route", counters.route},
-                       {"kernels", Json::list(counters.kernels, kernel_json)},
+                       {"kernels", Json::list(counters.kernels, [](const auto& kernel) { return json_of(kernel); })},
                        {"experiments", Json::list(counters.experiments, experiment_json)},
                        {"cpu_events", Json::list(counters.cpu_events, [](const auto& event) {
                           return Json::object({{"name", event.first}, {"value", event.second}});

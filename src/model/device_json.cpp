@@ -9,23 +9,6 @@ namespace {
 // Always written, null where a device has no such ceiling; others follow as they come.
 constexpr std::array fixed_ceilings{"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s", "fma_flops_per_s"};
 
-// Flat numbers are the medians; the quantiles behind them stand under "spread".
-Json json_of(const Ceilings& ceilings) {
-  Json object = Json::object();
-  Json spread = Json::object();
-  for (const char* name : fixed_ceilings)
-    if (ceilings.by_name.count(name) == 0) object.add(name, Json());
-  for (const auto& [name, ceiling] : ceilings.by_name) {
-    object.add(name, ceiling.p50);
-    spread.add(name, json_of(Quantiles{ceiling.p20, ceiling.p50, ceiling.p80, ceiling.samples}));
-  }
-  object.add("source", word(ceilings.source));
-  object.add("spread", std::move(spread));
-  object.add("measured_at", ceilings.measured_at);
-  object.add("notes", model::json_of(ceilings.notes));
-  return object;
-}
-
 Ceilings read_ceilings(const JsonFields& fields) {
   Ceilings ceilings;
   for (const auto& [name, spread] : fields.named_objects("spread")) {
@@ -51,6 +34,23 @@ Json nullable(const std::string& text) { return text.empty() ? Json() : Json(tex
 
 }  // namespace
 
+// Flat numbers are the medians; the quantiles behind them stand under "spread".
+Json json_of(const Ceilings& ceilings) {
+  Json object = Json::object();
+  Json spread = Json::object();
+  for (const char* name : fixed_ceilings)
+    if (ceilings.by_name.count(name) == 0) object.add(name, Json());
+  for (const auto& [name, ceiling] : ceilings.by_name) {
+    object.add(name, ceiling.p50);
+    spread.add(name, json_of(Quantiles{ceiling.p20, ceiling.p50, ceiling.p80, ceiling.samples}));
+  }
+  object.add("source", word(ceilings.source));
+  object.add("spread", std::move(spread));
+  object.add("measured_at", ceilings.measured_at);
+  object.add("notes", json_of(ceilings.notes));
+  return object;
+}
+
 Json json_of(const DeviceInfo& device) {
   return Json::object({{"name", device.name},
                        {"kind", device.kind},
@@ -61,7 +61,7 @@ Json json_of(const DeviceInfo& device) {
                        {"total_memory_bytes", device.total_memory_bytes},
                        {"target_gpu", device.target_gpu},
                        {"hardware_match", device.hardware_match},
-                       {"isa", model::json_of(device.isa)},
+                       {"isa", json_of(device.isa)},
                        {"caches", Json::list(device.caches, [](const Cache& cache) {
                           return Json::object({{"level", cache.level},
                                                {"bytes", cache.bytes},

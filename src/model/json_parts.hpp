@@ -1,4 +1,5 @@
-// The pieces that several documents share, written and read in one place. Internal to src/model.
+// The pieces that several documents share, written and read in one place: for the documents here, and for the shorter ones
+// that commands print with --json (counters, audit, bench, compare). Reading is for src/model alone.
 #pragma once
 
 #include <map>
@@ -22,6 +23,17 @@ Json json_of(const ResultRow& row);
 Json json_of(const GuardrailCheck& check);
 Json json_of(const std::vector<std::string>& texts);
 
+Json json_of(const Headroom& row);
+Json json_of(const Bottleneck& bottleneck);
+Json json_of(const Parameter& parameter);
+Json json_of(const Configuration& configuration);
+Json json_of(const Opportunity& opportunity);
+Json json_of(const StrategyStep& step);
+Json json_of(const CounterSummary& kernel);
+Json json_of(const Counters& counters);
+Json json_of(const Ceilings& ceilings);
+Json json_of(const DeviceInfo& device);
+
 // The whole documents as trees, for documents that contain them.
 Json json_tree(const Profile& profile);
 Json json_tree(const ComparisonDocument& comparison);
@@ -32,12 +44,7 @@ Comparison read_comparison(const JsonFields& fields);
 std::map<std::string, SettingsFunction> read_settings_by_pass(const JsonFields& fields, const std::string& name);
 ResultRow read_result_row(const JsonFields& fields);
 GuardrailCheck read_guardrail(const JsonFields& fields);
-
-// The counters block (counters_json.cpp).
-Json json_of(const Counters& counters);
 Counters read_counters(const JsonFields& fields);
-// The device block (device_json.cpp).
-Json json_of(const DeviceInfo& device);
 DeviceInfo read_device(const JsonFields& fields);
 
 }  // namespace hone::model

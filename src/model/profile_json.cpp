@@ -56,6 +56,22 @@ Json json_of(const Baseline& baseline) {
                        {"noise_floor", Json::list(baseline.noise_floor, [](const auto& f) { return json_of(f); })}});
 }
 
+Json json_of(const Request& request) {
+  Json options = Json::object();
+  for (const auto& [name, value] : request.options) options.add(name, value);
+  return Json::object({{"kernel", request.kernel},
+                       {"dtype", request.dtype},
+                       {"sizes", Json::list(request.sizes, [](const std::string& size) { return x_value_json(size); })},
+                       {"goal", request.goal},
+                       {"scope", request.scope},
+                       {"target_gpu", request.target_gpu},
+                       {"options", std::move(options)},
+                       {"seed", request.seed},
+                       {"quick", request.quick}});
+}
+
+}  // namespace
+
 Json json_of(const Headroom& row) {
   return Json::object({{"x_value", x_value_json(row.x_value)},
                        {"mode", row.mode},
@@ -129,22 +145,6 @@ Json json_of(const StrategyStep& step) {
                        {"bound", step.bound},
                        {"risk", step.risk}});
 }
-
-Json json_of(const Request& request) {
-  Json options = Json::object();
-  for (const auto& [name, value] : request.options) options.add(name, value);
-  return Json::object({{"kernel", request.kernel},
-                       {"dtype", request.dtype},
-                       {"sizes", Json::list(request.sizes, [](const std::string& size) { return x_value_json(size); })},
-                       {"goal", request.goal},
-                       {"scope", request.scope},
-                       {"target_gpu", request.target_gpu},
-                       {"options", std::move(options)},
-                       {"seed", request.seed},
-                       {"quick", request.quick}});
-}
-
-}  // namespace
 
 Json json_tree(const Profile& profile) {
   const auto each = [](const auto& rows) {

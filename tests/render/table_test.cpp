@@ -1,0 +1,101 @@
+#include "render/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+
+namespace hone::render {
+namespace {
+
+TEST(Table, AlignsMarkdownColumnsByWhatTheyShow) {
+  Table table({{"x", Align::right}, {"mode"}});
+  table.add_row({"1024", "forward"});
+  table.add_row({"μ", "é|b"});
+  EXPECT_EQ(table.markdown(),
+            "|    x | mode    |\n"
+            "| ---: | ------- |\n"
+            "| 1024 | forward |\n"
+            "|    μ | é\\|b    |\n");
+}
+
+TEST(Table, ALineEndInACellDoesNotEndTheRow) {
+  Table table({{"a"}, {"b"}});
+  table.add_row({"one\ntwo\r\n", "x"});
+  EXPECT_EQ(base::split(table.markdown(), '\n').size(), 4u);
+}
+
+TEST(Table, OneVeryLongCellDoesNotWidenTheOthers) {
+  Table table({{"name"}, {"value"}});
+  table.add_row({std::string(10'000, 'n'), "1"});
+  table.add_row({"short", "2"});
+  const auto lines = base::split(table.markdown(), '\n');
+  EXPECT_GT(lines[2].size(), 10'000u);
+  EXPECT_LT(lines[3].size(), 100u);
+}
+
+TEST(Table, WrapsTheWidestTextColumnOfATerminal) {
+  Table table({{"signal"}, {"observation"}, {"ms", Align::right}});
+  table.add_row({"share", "the pass moves its minimum traffic at nearly the copy bandwidth", "1.25"});
+  EXPECT_EQ(table.terminal(Style{false, 44}),
+            "signal  observation                       ms\n"
+            "share   the pass moves its minimum      1.25\n"
+            "        traffic at nearly the copy\n"
+            "        bandwidth\n");
+}
+
+TEST(Table, OfATerminalShowsNoControlCharactersOfADocument) {
+  Table table({{"name"}});
+  table.add_row({"evil\033[2J\033]0;title\007 \xe2\x80\xaeknob"}, Ink::bad);
+  const std::string text = table.terminal(Style{});
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_EQ(text.find('\007'), std::string::npos);
+  EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
+}
+
+TEST(Table, ColoursOnlyWhenAsked) {
+  Table table({{"name"}});
+  table.add_row({"good"}, Ink::good);
+  EXPECT_EQ(table.terminal(Style{}), "name\ngood\n");
+  EXPECT_EQ(table.terminal(Style{true, 80}), "\033[1mname\033[0m\n\033[32mgood\033[0m\n");
+}
+
+TEST(Table, InHtmlIsEscaped) {
+  Table table({{"a"}, {"ms", Align::right}});
+  table.add_row({"<script>\"&'", "1"});
+  EXPECT_NE(table.html().find("&lt;script&gt;&quot;&amp;&#39;"), std::string::npos);
+  EXPECT_EQ(table.html().find("<script>"), std::string::npos);
+}
+
+TEST(DisplayWidth, CountsColumnsNotBytes) {
+  EXPECT_EQ(display_width("abc"), 3u);
+  EXPECT_EQ(display_width("é±μ"), 3u);
+  EXPECT_EQ(display_width("e\xcc\x81"), 1u);
+  EXPECT_EQ(display_width("核"), 2u);
+  EXPECT_EQ(display_width("\xff\xfe"), 2u);  // each is shown as a question mark
+}
+
+TEST(Wrap, BreaksBetweenWordsAndInsideOnlyWhereItMust) {
+  EXPECT_EQ(wrap("a bc def", 4), (std::vector<std::string>{"a bc", "def"}));
+  EXPECT_EQ(wrap("abcdefghij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
+  EXPECT_EQ(wrap("", 4), (std::vector<std::string>{""}));
+  EXPECT_EQ(wrap("核核", 3), (std::vector<std::string>{"核", "核"}));
+  EXPECT_EQ(wrap("ab", 0), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Markdown, TextIsNotTakenForMarkup) {
+  EXPECT_EQ(markdown_text("num_warps and a * b < 3"), "num_warps and a * b < 3");
+  EXPECT_EQ(markdown_text("_x_ **bold** <b>"), "\\_x\\_ \\*\\*bold\\*\\* \\<b>");
+  EXPECT_EQ(markdown_text("# not a heading"), "\\# not a heading");
+  EXPECT_EQ(markdown_text("[a](http://b)"), "\\[a](http://b)");
+  EXPECT_EQ(markdown_text("code `a*b|c` stays, a lone ` not"), "code `a*b|c` stays, a lone \\` not");
+  EXPECT_EQ(markdown_cell("a|b `c|d`"), "a\\|b `c\\|d`");
+}
+
+TEST(Markdown, CodeFencesAreLongerThanWhatTheyHold) {
+  EXPECT_EQ(markdown_code("a`b"), "``a`b``");
+  EXPECT_EQ(markdown_code("`a"), "`` `a ``");
+  EXPECT_EQ(markdown_block("a\n```\nb", "diff"), "````diff\na\n```\nb\n````\n");
+}
+
+}  // namespace
+}  // namespace hone::render
