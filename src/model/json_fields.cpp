@@ -43,7 +43,7 @@ Json x_value_json(const std::string& x_value) {
   double number = 0;
   if (const auto [stop, error] = std::from_chars(begin, end, number); error == std::errc() && stop == end) {
     const Json json(number);
-    if (json.is_number() && shortest(number) == x_value) return json;
+    if (json.is_number() && number != 0 && shortest(number) == x_value) return json;
   }
   return Json(x_value);
 }
