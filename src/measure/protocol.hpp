@@ -13,26 +13,27 @@
 namespace hone::measure {
 
 struct Budget {
-  int min_samples = 10;                      // per subject; below it there is no summary
-  int max_samples = 400;                     // per subject
-  std::int64_t max_ns = 2'000'000'000;       // wall time of the whole measurement, restoring included
-  int warmup = 2;                            // runs before the first sample, not kept
-  double target_half_width_pct = 0.5;        // stop when the interval is this narrow
+  int min_samples = 10;                 // per subject; below it there is no summary
+  int max_samples = 400;                // per subject
+  std::int64_t max_ns = 2'000'000'000;  // wall time of the whole measurement, restoring included
+  int warmup = 2;                       // runs before the first sample, not kept
+  double target_half_width_pct = 0.5;   // stop when the interval is this narrow
 };
 
 struct CompareOptions {
   Budget budget;
-  double smallest_effect_pct = 1.0;          // `same`: the interval lies inside 1 +- this
+  double smallest_effect_pct = 1.0;  // `same`: the interval lies inside 1 +- this
   double confidence = 0.95;
-  double floor_ns = 0;                       // physics floor of the pass; 0 = none. Faster than it stops the comparison
-  std::uint64_t seed = 0;                    // of the bootstrap and of the order of pairs
+  double noise_floor_pct = 0;  // of this cell's A/A comparison: a smaller effect is never a verdict
+  double floor_ns = 0;         // physics floor of the pass; 0 = none. Faster than it stops the comparison
+  std::uint64_t seed = 0;      // of the bootstrap and of the order of pairs
 };
 
 struct Timing {
   model::Quantiles device_ms, wall_ms;
-  std::vector<model::Sample> samples;        // raw
+  std::vector<model::Sample> samples;  // raw
   int discarded = 0;
-  std::string note;                          // throttling, contention, budget
+  std::string note;  // throttling, contention, budget
 };
 
 // Times one subject. Errors: a sample failed; untrusted when the samples can not be used (reason given).
@@ -40,12 +41,15 @@ base::Result<Timing> time(Subject& subject, base::Clock& clock, const Budget& bu
 
 // Alternates baseline and candidate (A B B A ...) in one session and judges the ratio by its bootstrap interval.
 // A candidate below the physics floor is the error kind `gate` with "faster than the physics floor".
-base::Result<model::Comparison> compare(Subject& baseline, Subject& candidate, base::Clock& clock, const CompareOptions& options);
+base::Result<model::Comparison> compare(Subject& baseline, Subject& candidate, base::Clock& clock,
+                                        const CompareOptions& options);
 
 // The baseline against a byte copy of itself, reached the same way: the smallest effect that could have been seen.
-base::Result<model::NoiseFloor> noise_floor(Subject& baseline, Subject& byte_copy, base::Clock& clock, const CompareOptions& options);
+base::Result<model::NoiseFloor> noise_floor(Subject& baseline, Subject& byte_copy, base::Clock& clock,
+                                            const CompareOptions& options);
 
 // Interleaves any number of subjects round by round (three-way tables, provider tables): one timing for each, in order.
-base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock, const Budget& budget);
+base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock,
+                                             const Budget& budget);
 
 }  // namespace hone::measure

@@ -1,0 +1,242 @@
+// The protocol with scripted subjects on a hand-moved clock: order, budgets, stopping, refusals.
+#include "measure/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/measure/noise.hpp"
+#include "tests/measure/scripted_subject.hpp"
+
+namespace hone::measure {
+namespace {
+
+using base::ErrorKind;
+using model::Verdict;
+
+bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+ScriptedSubject::Script constant(double device_ns) {
+  return [device_ns](int) -> base::Result<model::Sample> { return run_of(device_ns); };
+}
+
+ScriptedSubject::Script noisy(double device_ns, double sigma, std::uint64_t seed) {
+  return [=, random = Random(seed)](int) mutable -> base::Result<model::Sample> {
+    return run_of(device_ns * lognormal(random, sigma));
+  };
+}
+
+base::Error failure() { return {ErrorKind::gate, "a run", "a fault", "kernel", "look"}; }
+
+class Protocol : public testing::Test {
+ protected:
+  base::ManualClock clock_;
+};
+
+TEST_F(Protocol, TimesOneSubjectWithRawSamplesAndQuantiles) {
+  ScriptedSubject subject("kernel", clock_,
+                          [](int run) -> base::Result<model::Sample> { return run_of(1e6 + 1e2 * (run * 37 % 401)); });
+  const auto timing = time(subject, clock_, {.target_half_width_pct = 1e-9});
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->samples.size(), 400u);
+  EXPECT_EQ(subject.runs(), 402);  // two to warm up
+  EXPECT_NEAR(timing->device_ms.p50, 1.02, 1e-3);
+  EXPECT_NEAR(timing->wall_ms.p50, 1.122, 1e-3);
+  EXPECT_LT(timing->device_ms.p20, timing->device_ms.p80);
+  EXPECT_EQ(timing->device_ms.samples, 400);
+  EXPECT_EQ(timing->discarded, 0);
+  EXPECT_EQ(timing->note, "");
+}
+
+TEST_F(Protocol, StopsTimingWhenTheIntervalIsNarrow) {
+  ScriptedSubject subject("kernel", clock_, constant(1e6));
+  const auto timing = time(subject, clock_, {});
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->samples.size(), 10u);
+}
+
+TEST_F(Protocol, KeepsToTheTimeBudgetWarmupIncluded) {
+  ScriptedSubject subject("kernel", clock_, noisy(40e6, 0.2, 1));
+  const auto timing = time(subject, clock_, {.max_ns = 1'000'000'000});
+  ASSERT_TRUE(timing);
+  EXPECT_LE(clock_.now_ns(), 1'000'000'000);
+  EXPECT_GE(timing->samples.size(), 15u);
+  EXPECT_EQ(timing->note, "the time budget ended the sampling");
+}
+
+TEST_F(Protocol, RefusesASummaryOfTooFewSamples) {
+  ScriptedSubject subject("slow kernel", clock_, constant(300e6));
+  const auto timing = time(subject, clock_, {.max_ns = 2'000'000'000});
+  ASSERT_FALSE(timing);
+  EXPECT_EQ(timing.error().kind, ErrorKind::untrusted);
+  EXPECT_EQ(timing.error().where, "slow kernel");
+  EXPECT_TRUE(mentions(timing.error().remedy, "larger time budget"));
+}
+
+TEST_F(Protocol, SetsThrottledAndContendedSamplesAsideButKeepsThem) {
+  ScriptedSubject subject("kernel", clock_, [](int run) -> base::Result<model::Sample> {
+    if (run == 5) return run_of(1.3e6, 1000);
+    if (run == 7) return run_of(4e6, 1900);
+    return run_of(1e6, 1900);
+  });
+  const auto timing = time(subject, clock_, {});
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->discarded, 2);
+  EXPECT_DOUBLE_EQ(timing->device_ms.p80, 1);
+  EXPECT_EQ(timing->samples.size(), static_cast<std::size_t>(timing->device_ms.samples) + 2);
+  EXPECT_EQ(timing->note, "set aside: 1 samples under a throttled clock, 1 samples beside other load");
+}
+
+TEST_F(Protocol, GivesNoTimingWhenTooManySamplesAreThrottled) {
+  ScriptedSubject subject("kernel", clock_,
+                          [](int run) -> base::Result<model::Sample> { return run_of(1e6, run % 2 ? 1900 : 1200); });
+  const auto timing = time(subject, clock_, {.max_samples = 40});
+  ASSERT_FALSE(timing);
+  EXPECT_EQ(timing.error().kind, ErrorKind::untrusted);
+  EXPECT_TRUE(mentions(timing.error().found, "20 of 40 (20 samples under a throttled clock)")) << timing.error().found;
+}
+
+TEST_F(Protocol, RefusesTimesThatAreNone) {
+  for (double bad : {0.0, -5.0, std::nan(""), HUGE_VAL}) {
+    ScriptedSubject subject("kernel", clock_,
+                            [=](int run) -> base::Result<model::Sample> { return run_of(run == 6 ? bad : 1e6); });
+    const auto timing = time(subject, clock_, {});
+    ASSERT_FALSE(timing) << bad;
+    EXPECT_EQ(timing.error().kind, ErrorKind::untrusted);
+  }
+}
+
+TEST_F(Protocol, HandsOnTheErrorOfAFailedRun) {
+  ScriptedSubject good("good", clock_, constant(1e6));
+  ScriptedSubject bad("bad", clock_, [](int run) -> base::Result<model::Sample> {
+    if (run == 9) return failure();
+    return run_of(1e6);
+  });
+  EXPECT_EQ(time(bad, clock_, {}).error().found, "a fault");
+  ScriptedSubject bad_candidate("bad", clock_, [](int) -> base::Result<model::Sample> { return failure(); });
+  EXPECT_EQ(compare(good, bad_candidate, clock_, {}).error().found, "a fault");
+  EXPECT_EQ(interleave({&good, &bad_candidate}, clock_, {}).error().found, "a fault");
+}
+
+TEST_F(Protocol, InterleavesRoundByRoundThereAndBack) {
+  std::string order;
+  ScriptedSubject a("A", clock_, constant(1e6)), b("B", clock_, constant(2e6)), c("C", clock_, constant(3e6));
+  for (ScriptedSubject* subject : {&a, &b, &c}) subject->log = &order;
+  const auto timings = interleave({&a, &b, &c}, clock_, {.min_samples = 6, .warmup = 0});
+  ASSERT_TRUE(timings);
+  EXPECT_EQ(order.substr(0, 12), "ABCCBAABCCBA");
+  ASSERT_EQ(timings->size(), 3u);
+  EXPECT_DOUBLE_EQ((*timings)[1].device_ms.p50, 2);
+  EXPECT_DOUBLE_EQ((*timings)[2].device_ms.p50, 3);
+  EXPECT_TRUE(interleave({}, clock_, {})->empty());
+}
+
+TEST_F(Protocol, ComparesInBlocksWithBothOrders) {
+  std::string order;
+  ScriptedSubject a("A", clock_, constant(1e6)), b("B", clock_, constant(1e6));
+  a.log = b.log = &order;
+  ASSERT_TRUE(compare(a, b, clock_, {.budget = {.warmup = 1}}));
+  ASSERT_EQ(order.substr(0, 2), "AB");  // warm-up
+  int candidate_first = 0;
+  for (std::size_t block = 0; 4 * block + 2 < order.size(); ++block) {
+    const std::string quad = order.substr(4 * block + 2, 4);
+    EXPECT_TRUE(quad == "ABBA" || quad == "BAAB") << quad;
+    candidate_first += quad == "BAAB";
+  }
+  EXPECT_EQ(static_cast<std::size_t>(candidate_first) * 8 + 2, order.size());
+}
+
+TEST_F(Protocol, EndsAComparisonEarlyWhenItIsDecidedAndNarrow) {
+  ScriptedSubject a("A", clock_, noisy(5e6, 0.002, 1)), b("B", clock_, noisy(5.5e6, 0.002, 2));
+  const auto comparison = compare(a, b, clock_, {});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->verdict, Verdict::slower);
+  EXPECT_EQ(comparison->pairs, 24);
+  EXPECT_TRUE(mentions(comparison->reason, "a narrow interval ended the sampling after 12 blocks"))
+      << comparison->reason;
+  EXPECT_NEAR(comparison->ratio, 1.1, 0.005);
+  EXPECT_EQ(comparison->baseline_samples_ns.size(), 24u);
+  EXPECT_EQ(comparison->candidate_samples_ns.size(), 24u);
+}
+
+TEST_F(Protocol, UsesTheWholeBudgetForAnUndecidedComparison) {
+  ScriptedSubject a("A", clock_, noisy(5e6, 0.1, 1)), b("B", clock_, noisy(5e6, 0.1, 2));
+  const auto comparison = compare(a, b, clock_, {});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->verdict, Verdict::unresolved);
+  EXPECT_GT(clock_.now_ns(), 1'900'000'000);
+  EXPECT_LE(clock_.now_ns(), 2'000'000'000);
+  EXPECT_TRUE(mentions(comparison->reason, "the time budget ended the sampling")) << comparison->reason;
+}
+
+TEST_F(Protocol, RefusesAComparisonOfTooFewBlocks) {
+  ScriptedSubject a("A", clock_, constant(200e6)), b("B", clock_, constant(200e6));
+  const auto comparison = compare(a, b, clock_, {});
+  ASSERT_FALSE(comparison);
+  EXPECT_EQ(comparison.error().kind, ErrorKind::untrusted);
+  EXPECT_EQ(comparison.error().where, "A against B");
+}
+
+TEST_F(Protocol, ACandidateBelowThePhysicsFloorIsAGateError) {
+  ScriptedSubject a("A", clock_, constant(2e6)), b("B", clock_, constant(0.9e6));
+  const auto comparison = compare(a, b, clock_, {.floor_ns = 1e6});
+  ASSERT_FALSE(comparison);
+  EXPECT_EQ(comparison.error().kind, ErrorKind::gate);
+  EXPECT_TRUE(mentions(comparison.error().found, "faster than the physics floor"));
+  EXPECT_EQ(comparison.error().where, "B");
+  EXPECT_TRUE(mentions(comparison.error().remedy, "check its outputs"));
+}
+
+TEST_F(Protocol, ABaselineBelowThePhysicsFloorMeansThatTheCeilingsAreWrong) {
+  ScriptedSubject a("A", clock_, constant(0.9e6)), slow("B", clock_, constant(2e6)), fast("C", clock_, constant(0.9e6));
+  EXPECT_EQ(compare(a, slow, clock_, {.floor_ns = 1e6}).error().kind, ErrorKind::untrusted);
+  const auto both = compare(a, fast, clock_, {.floor_ns = 1e6});
+  EXPECT_EQ(both.error().kind, ErrorKind::gate);
+  EXPECT_TRUE(mentions(both.error().remedy, "the baseline is below it too"));
+}
+
+TEST_F(Protocol, SingleShortSamplesAreNotBelowTheFloor) {
+  ScriptedSubject a("A", clock_, constant(2e6));
+  ScriptedSubject b("B", clock_, [](int run) -> base::Result<model::Sample> { return run_of(run % 10 ? 2e6 : 0.9e6); });
+  EXPECT_TRUE(compare(a, b, clock_, {.floor_ns = 1e6}));
+}
+
+TEST_F(Protocol, NoiseFloorIsTheFarEndOfTheIntervalOfACopy) {
+  ScriptedSubject a("A", clock_, noisy(5e6, 0.02, 1)), copy("A'", clock_, noisy(5e6, 0.02, 2));
+  const auto floor = noise_floor(a, copy, clock_, {});
+  ASSERT_TRUE(floor);
+  const double low = 100 * std::abs(floor->comparison.ci_low - 1), high = 100 * std::abs(floor->comparison.ci_high - 1);
+  EXPECT_DOUBLE_EQ(floor->smallest_effect_pct, std::max(low, high));
+  EXPECT_GT(floor->smallest_effect_pct, 0.1);
+  EXPECT_LT(floor->smallest_effect_pct, 3);
+}
+
+TEST_F(Protocol, RefusesSenselessBudgetsAndOptions) {
+  ScriptedSubject a("A", clock_, constant(1e6));
+  EXPECT_EQ(time(a, clock_, {.min_samples = 10, .max_samples = 5}).error().kind, ErrorKind::internal);
+  EXPECT_EQ(time(a, clock_, {.max_ns = 0}).error().kind, ErrorKind::internal);
+  EXPECT_EQ(compare(a, a, clock_, {.smallest_effect_pct = 0}).error().kind, ErrorKind::internal);
+  EXPECT_EQ(compare(a, a, clock_, {.confidence = 1}).error().kind, ErrorKind::internal);
+  EXPECT_EQ(compare(a, a, clock_, {.floor_ns = std::nan("")}).error().kind, ErrorKind::internal);
+}
+
+// Whole comparisons of identical code through the protocol, each within its budget.
+TEST_F(Protocol, IdenticalCodeIsRarelyCalledDifferentAndPlantedSlowdownsAreFound) {
+  int wrong = 0, found = 0;
+  constexpr int kTrials = 200;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto seed = static_cast<std::uint64_t>(trial);
+    ScriptedSubject a("A", clock_, noisy(10e6, 0.01, 10 * seed)), b("B", clock_, noisy(10e6, 0.01, 10 * seed + 1)),
+        slow("S", clock_, noisy(10.2e6, 0.01, 10 * seed + 2));
+    const std::int64_t start = clock_.now_ns();
+    const Verdict same = compare(a, b, clock_, {.seed = seed})->verdict;
+    EXPECT_LE(clock_.now_ns() - start, 2'000'000'000);
+    wrong += same == Verdict::faster || same == Verdict::slower;
+    found += compare(a, slow, clock_, {.seed = seed})->verdict == Verdict::slower;
+  }
+  EXPECT_LE(wrong, 4);
+  EXPECT_GE(found, kTrials * 95 / 100);
+}
+
+}  // namespace
+}  // namespace hone::measure
