@@ -16,9 +16,16 @@
 
 namespace hone::model {
 
+// A template, so that it is completed only where Json is: a vector of a class still incomplete may not be destroyed.
+template <class Value>
+struct JsonMember {
+  std::string name;
+  Value value;
+};
+
 class Json {
  public:
-  struct Member;
+  using Member = JsonMember<Json>;
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
@@ -63,11 +70,6 @@ class Json {
 
  private:
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> state_ = nullptr;
-};
-
-struct Json::Member {
-  std::string name;
-  Json value;
 };
 
 // Limits of a document that comes from outside.
