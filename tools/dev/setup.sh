@@ -21,8 +21,7 @@ missing_packages() {
 setup_key() {
   {
     cat "$package_list" tools/dev/setup.sh
-    find tools/setup -type f -exec cat {} + 2>/dev/null
-    [[ -f tools/fetch_sources.sh ]] && cat tools/fetch_sources.sh
+    cat tools/*.sh tools/*.txt 2>/dev/null || true
     stat -c '%Y:%s' /var/lib/dpkg/status 2>/dev/null || true
     echo "$*"
   } | cksum | tr ' ' '-'
