@@ -1,0 +1,163 @@
+#include "diagnose/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "diagnose/advice.hpp"
+
+namespace hone::diagnose {
+
+namespace {
+
+using model::BottleneckClass;
+using model::CounterSummary;
+using model::Source;
+
+struct StallMeaning {
+  const char* reason;
+  const char* meaning;
+};
+
+// Nsight Compute, Kernel Profiling Guide, "Warp Stall Reasons", in few words.
+constexpr std::array kStallMeanings{
+    StallMeaning{"long scoreboard", "waiting for global or local memory"},
+    StallMeaning{"short scoreboard", "waiting for shared memory or special functions"},
+    StallMeaning{"barrier", "waiting for the other warps of the block"},
+    StallMeaning{"wait", "fixed latency of the instruction before"},
+    StallMeaning{"not selected", "ready while another warp issued: enough warps in flight"},
+    StallMeaning{"math pipe throttle", "waiting for an arithmetic pipe"},
+    StallMeaning{"mio throttle", "queue to shared memory and special functions full"},
+    StallMeaning{"lg throttle", "queue to local and global memory full"},
+    StallMeaning{"tex throttle", "queue to the texture unit full"},
+    StallMeaning{"drain", "waiting for stores to finish at exit"},
+    StallMeaning{"no instruction", "waiting for instruction fetch"},
+    StallMeaning{"imc miss", "waiting for the constant cache"},
+    StallMeaning{"branch resolving", "waiting for a branch target"},
+    StallMeaning{"dispatch stall", "dispatch held back"},
+    StallMeaning{"membar", "waiting for a memory barrier"},
+    StallMeaning{"gmma", "waiting for matrix units"},
+    StallMeaning{"sleeping", "all threads of the warp asleep"},
+    StallMeaning{"misc", "other"},
+};
+
+double or_unknown(const std::optional<double>& value) { return value.value_or(kUnknown); }
+
+std::string count(double value, const char* one, const char* many) {
+  return number(std::round(value)) + " " + (std::round(value) == 1 ? one : many);
+}
+
+// "one an SM", "3 an SM", "on 132 SMs: 128 stay idle".
+std::string programs_text(const CounterSummary& kernel, double programs_per_sm) {
+  const double grid = kernel.grid_size.value_or(0), sms = kernel.sm_count.value_or(0);
+  if (!known(programs_per_sm)) return count(grid, "program", "programs");
+  if (grid < sms)
+    return fmt::format("{} on {:.0f} SMs: {:.0f} stay idle", count(grid, "program", "programs"), sms, sms - grid);
+  if (grid == sms) return fmt::format("{:.0f} programs, one an SM", grid);
+  return fmt::format("{:.0f} programs, {} an SM", grid, number(programs_per_sm));
+}
+
+Limiter grid_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
+  std::string text = "grid (" + programs_text(kernel, facts.programs_per_sm);
+  const double room = kernel.blocks_per_sm_limit.value_or(0);
+  if (known(facts.programs_per_sm) && room > facts.programs_per_sm) text += fmt::format("; {:.0f} would fit", room);
+  return {"grid", text + ")"};
+}
+
+Limiter resource_limiter(const CounterSummary& kernel) {
+  const std::string fit = kernel.blocks_per_sm_limit && kernel.block_size
+                              ? fmt::format("{} of {:.0f} threads an SM, ", count(*kernel.blocks_per_sm_limit, "program", "programs"),
+                                            *kernel.block_size)
+                              : "";
+  const std::string share = percent(*kernel.theoretical_occupancy_pct) + " of its warps";
+  if (kernel.occupancy_limiter == "registers")
+    return {"registers", fmt::format("registers ({} a thread: {}{})", number(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
+  if (kernel.occupancy_limiter == "shared memory")
+    return {"shared memory", fmt::format("shared memory ({} a program: {}{})", bytes_text(kernel.shared_bytes_per_block.value_or(kUnknown)),
+                                         fit, share)};
+  return {"block size", fmt::format("{} ({}{})", kernel.occupancy_limiter, fit, share)};
+}
+
+bool is_resource(const std::string& limiter) {
+  return limiter == "registers" || limiter == "shared memory" || limiter == "block size" || limiter == "blocks per SM" ||
+         limiter == "barriers";
+}
+
+// Share of the time that an even last wave would save, in percent.
+double tail_loss_pct(double waves) { return waves > 1 ? 100 * (std::ceil(waves) - waves) / std::ceil(waves) : 0; }
+
+void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
+  const double waves = or_unknown(kernel.waves_per_sm);
+  if (waves < 1) facts.limiters.push_back(grid_limiter(kernel, facts));
+  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy && is_resource(kernel.occupancy_limiter))
+    facts.limiters.push_back(resource_limiter(kernel));
+  if (kernel.spills.value_or(0) > 0)
+    facts.limiters.push_back({"spills", "spills (" + number(*kernel.spills) + " requests to local memory)"});
+  if (tail_loss_pct(waves) >= kTailLoss)
+    facts.limiters.push_back({"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})", number(waves),
+                                                       percent(tail_loss_pct(waves)))});
+  if (facts.point.duration_us > 0 && facts.point.duration_us < kShortLaunchUs)
+    facts.limiters.push_back({"short launch", "short launch (" + number(facts.point.duration_us) + " us, about what an empty kernel takes)"});
+  if (!kernel.stalls.empty() && kernel.stalls.front().pct >= kStallShare)
+    facts.limiters.push_back({"dependency stalls", fmt::format("dependency stalls ({} {}: {})", kernel.stalls.front().reason,
+                                                               percent(kernel.stalls.front().pct),
+                                                               stall_meaning(kernel.stalls.front().reason))});
+  if (facts.limiters.empty()) facts.limiters.push_back({"dependency stalls", "too little in flight (no counter names the cause)"});
+}
+
+}  // namespace
+
+std::string stall_meaning(const std::string& reason) {
+  for (const StallMeaning& each : kStallMeanings)
+    if (reason == each.reason) return each.meaning;
+  return "";
+}
+
+LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& device) {
+  LaunchFacts facts;
+  if (kernel.dram_bytes && kernel.duration_us.value_or(0) > 0) facts.dram_bytes_per_s = *kernel.dram_bytes / (*kernel.duration_us * 1e-6);
+  facts.copy_ceiling = device.ceilings.p50("copy_bytes_per_s");
+  if (facts.copy_ceiling > 0 && known(facts.dram_bytes_per_s)) facts.share_of_ceiling_pct = 100 * facts.dram_bytes_per_s / facts.copy_ceiling;
+  if (kernel.grid_size && kernel.sm_count.value_or(0) > 0) facts.programs_per_sm = *kernel.grid_size / *kernel.sm_count;
+
+  Point& point = facts.point;
+  point.compute_pct = or_unknown(kernel.compute_throughput_pct);
+  // Nsight's memory throughput is the busiest of DRAM, L1 and the paths between; DRAM alone is held against its ceiling.
+  point.memory_pct = or_unknown(kernel.memory_throughput_pct);
+  if (!known(point.memory_pct)) point.memory_pct = or_unknown(kernel.dram_throughput_pct);
+  if (known(facts.share_of_ceiling_pct) && !(point.memory_pct > facts.share_of_ceiling_pct)) point.memory_pct = facts.share_of_ceiling_pct;
+  point.occupancy_pct = or_unknown(kernel.occupancy_pct);
+  point.duration_us = or_unknown(kernel.duration_us);
+  point.host_share_pct = kUnknown;  // a capture replays kernels one by one: it knows nothing of the host
+  const double l2 = or_unknown(kernel.l2_throughput_pct);
+  if (l2 >= kCacheBusy && !(point.memory_pct >= l2)) {
+    facts.cache_decides = !(point.memory_pct >= kBusy);
+    point.memory_pct = l2;
+  }
+
+  switch (classify(point)) {
+    case BottleneckClass::latency_bound: add_latency_limiters(kernel, facts); break;
+    case BottleneckClass::memory_bound:
+      facts.limiters.push_back(facts.cache_decides
+                                   ? Limiter{"L2 bandwidth", "L2 bandwidth (" + percent(l2) + " of its peak)"}
+                                   : Limiter{"DRAM bandwidth", known(facts.share_of_ceiling_pct)
+                                                                   ? "DRAM bandwidth (" + percent(facts.share_of_ceiling_pct) + " of the measured copy ceiling)"
+                                                                   : "DRAM bandwidth (" + percent(point.memory_pct) + " of nominal peak)"});
+      break;
+    case BottleneckClass::compute_bound:
+      facts.limiters.push_back({"instruction issue", "instruction issue (" + percent(point.compute_pct) + " of the SMs' peak)"});
+      break;
+    default: facts.limiters.push_back({"both units", "memory and arithmetic together"}); break;
+  }
+  return facts;
+}
+
+std::string limiter_text(const std::vector<Limiter>& limiters) {
+  std::string text;
+  for (const Limiter& each : limiters) text += (text.empty() ? "" : "; ") + each.text;
+  return text;
+}
+
+}  // namespace hone::diagnose
