@@ -1,0 +1,228 @@
+// A whole profile in, one class with its evidence, strategies and bounds out.
+#include "diagnose/diagnose.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "diagnose/advice.hpp"
+#include "tests/diagnose/profiles.hpp"
+
+namespace hone::diagnose {
+namespace {
+
+using model::BottleneckClass;
+using test::add_ablations;
+using test::add_pass;
+using test::cpu_profile;
+using test::one_size;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> words(const Diagnosis& diagnosis) {
+  std::vector<std::string> list;
+  for (const model::StrategyStep& step : diagnosis.strategy_order) list.push_back(step.strategy);
+  return list;
+}
+
+const model::EvidenceRow* row_of(const Diagnosis& diagnosis, const std::string& signal) {
+  for (const model::EvidenceRow& row : diagnosis.bottleneck.evidence)
+    if (row.signal == signal) return &row;
+  return nullptr;
+}
+
+TEST(Diagnose, ArithmeticThatHidesBehindMemoryIsMemoryBound) {
+  const Diagnosis diagnosis = diagnose(one_size(88, 0.98, 0.25));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::memory_bound);
+  EXPECT_EQ(diagnosis.bottleneck.confidence, model::Confidence::high);
+  EXPECT_EQ(diagnosis.bottleneck.by_pass.size(), 2u);
+  EXPECT_EQ(words(diagnosis)[0], "parameter-sweep");
+  EXPECT_EQ(words(diagnosis)[1], "access-width");
+  EXPECT_THAT(diagnosis.bottleneck.refutation, HasSubstr("Refuted if"));
+}
+
+TEST(Diagnose, ArithmeticAloneThatTakesTheWholeTimeIsComputeBound) {
+  const Diagnosis diagnosis = diagnose(one_size(35, 0.36, 0.97));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::compute_bound);
+  EXPECT_EQ(words(diagnosis)[1], "algorithm");
+}
+
+TEST(Diagnose, EachAloneTakingTheWholeTimeIsBalanced) {
+  const Diagnosis diagnosis = diagnose(one_size(88, 0.95, 0.93));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::balanced);
+  EXPECT_EQ(words(diagnosis)[1], "redundant-work");
+  EXPECT_EQ(words(diagnosis)[2], "access-width");
+}
+
+TEST(Diagnose, NeitherAloneNearTheTimeIsLatencyBoundAndSaysTheyTakeTurns) {
+  const Diagnosis diagnosis = diagnose(one_size(30, 0.54, 0.50));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::latency_bound);
+  EXPECT_THAT(diagnosis.bottleneck.limiter, HasSubstr("take turns"));
+  EXPECT_EQ(words(diagnosis)[1], "prefetch");
+}
+
+TEST(Diagnose, APointerChaseIsLatencyBoundThoughMemoryTakesAllOfItsTime) {
+  const Diagnosis diagnosis = diagnose(one_size(1, 1.0, 0.02));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::latency_bound);
+  EXPECT_THAT(diagnosis.bottleneck.limiter, HasSubstr("memory latency"));
+}
+
+TEST(Diagnose, AShortKernelCalledFromASlowHostIsHostBound) {
+  const Diagnosis diagnosis = diagnose(one_size(88, 0.98, 0.25, 95));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::host_bound);
+  EXPECT_EQ(words(diagnosis)[1], "launch-count");
+  EXPECT_THAT(diagnosis.strategy_order[1].bound, HasSubstr("of the caller's time, which is host for 95.0 %"));
+}
+
+TEST(Diagnose, AtTheCeilingThereIsNothingToGainAndOnlyASweepToConfirm) {
+  const Diagnosis diagnosis = diagnose(one_size(98.5, 0.99, 0.2));
+  EXPECT_THAT(diagnosis.summary, HasSubstr("at the limit: nothing to gain"));
+  EXPECT_THAT(words(diagnosis), ::testing::ElementsAre("parameter-sweep"));
+  EXPECT_EQ(diagnosis.estimated_iterations.variants, 1);
+}
+
+TEST(Diagnose, TheWholeIsWhatMostOfItsTimeIsAndFullNamesThePass) {
+  model::Profile profile = cpu_profile();
+  add_pass(profile, "8192", "forward", 256e6, 95);
+  add_pass(profile, "8192", "backward", 384e6, 30);
+  add_pass(profile, "8192", "full", 640e6, 42);
+  add_ablations(profile, "8192", "forward", 0.98, 0.2);
+  add_ablations(profile, "8192", "backward", 0.3, 0.96);
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::compute_bound);
+  ASSERT_EQ(diagnosis.bottleneck.by_pass.size(), 3u);
+  EXPECT_EQ(diagnosis.bottleneck.by_pass[0].cls, BottleneckClass::memory_bound);
+  EXPECT_EQ(diagnosis.bottleneck.by_pass[1].cls, BottleneckClass::compute_bound);
+  EXPECT_EQ(diagnosis.bottleneck.by_pass[2].mode, "full");
+  EXPECT_EQ(diagnosis.bottleneck.by_pass[2].cls, BottleneckClass::compute_bound);
+  EXPECT_THAT(diagnosis.bottleneck.by_pass[2].limiter, HasSubstr("backward"));
+}
+
+TEST(Diagnose, TheScopeOfTheRequestDecidesWhichPassCounts) {
+  model::Profile profile = cpu_profile();
+  add_pass(profile, "8192", "forward", 256e6, 95);
+  add_pass(profile, "8192", "backward", 384e6, 30);
+  add_ablations(profile, "8192", "backward", 0.3, 0.96);
+  profile.request.scope = "forward";
+  EXPECT_EQ(diagnose(profile).bottleneck.cls, BottleneckClass::memory_bound);
+  profile.request.scope = "backward";
+  EXPECT_EQ(diagnose(profile).bottleneck.cls, BottleneckClass::compute_bound);
+}
+
+TEST(Diagnose, RoutesThatDisagreeAreSaidAndLowerTheConfidence) {
+  const Diagnosis diagnosis = diagnose(one_size(70, 0.72, 0.97));
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::compute_bound);
+  EXPECT_EQ(diagnosis.bottleneck.confidence, model::Confidence::low);
+  EXPECT_THAT(diagnosis.bottleneck.reasoning, HasSubstr("share of the measured ceiling alone would say memory-bound"));
+}
+
+TEST(Diagnose, ContradictingRowsStandInTheTable) {
+  const Diagnosis diagnosis = diagnose(one_size(35, 0.36, 0.97));
+  const model::EvidenceRow* share = row_of(diagnosis, "forward: share of bandwidth");
+  ASSERT_NE(share, nullptr);
+  EXPECT_EQ(share->supports, "against memory-bound");
+  const model::EvidenceRow* intensity = row_of(diagnosis, "forward: arithmetic intensity");
+  ASSERT_NE(intensity, nullptr);
+  EXPECT_EQ(intensity->supports, "memory-bound") << "a row that contradicts the class is kept";
+  EXPECT_EQ(intensity->source, model::Source::source_code);
+}
+
+TEST(Diagnose, BoundsFollowAmdahlOverPassesAblationsAndHost) {
+  model::Profile profile = cpu_profile();
+  add_pass(profile, "8192", "forward", 200e6, 80, 20);   // floor 20 ms of 25 ms: 20 % can go
+  add_pass(profile, "8192", "backward", 375e6, 50, 20);  // floor 37.5 ms of 75 ms: 50 % can go
+  const Diagnosis diagnosis = diagnose(profile);
+  // (5 + 37.5) / 100 ms = 42.5 % of the passes, 34 % of a caller that is host for a fifth.
+  EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("20.0 % of forward's 25.0 ms, 50.0 % of backward's 75.0 ms"));
+  EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("42.5 % of all passes"));
+  EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("34.0 % of the caller's time"));
+}
+
+TEST(Diagnose, AnAblationBoundsWhatAStrategyCanBring) {
+  // Taking all arithmetic out saves 4 %: a cheaper algorithm can not bring more, though 12 % lie over the floor.
+  const Diagnosis diagnosis = diagnose(one_size(88, 0.96, 0.95));
+  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(), [](const auto& each) { return each.strategy == "algorithm"; });
+  ASSERT_NE(step, diagnosis.strategy_order.end());
+  EXPECT_THAT(step->bound, HasSubstr("4.0 % of all passes"));
+}
+
+TEST(Diagnose, AKnobProvenDeadSendsItsStrategyToTheEnd) {
+  model::Profile profile = one_size(80, 0.98, 0.25);
+  profile.configuration.parameters.push_back({"STREAMING_STORES", "1", model::HowSet::settings_function, "", model::Liveness::dead, "2 values, 1 machine code"});
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_EQ(words(diagnosis).back(), "streaming-stores");
+  EXPECT_THAT(diagnosis.strategy_order.back().reason, HasSubstr("Its knobs do nothing here: STREAMING_STORES = 1 (dead: 2 values, 1 machine code)"));
+  const auto opportunity = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "STREAMING_STORES is dead"; });
+  EXPECT_NE(opportunity, diagnosis.opportunities.end());
+}
+
+TEST(Diagnose, AdviceOfTheArchitectureCarriesItsSource) {
+  const Diagnosis diagnosis = diagnose(one_size(80, 0.98, 0.25));
+  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(), [](const auto& each) { return each.strategy == "streaming-stores"; });
+  ASSERT_NE(step, diagnosis.strategy_order.end());
+  EXPECT_THAT(step->reason, HasSubstr("x86:"));
+  EXPECT_THAT(step->reason, HasSubstr("Optimization Reference Manual"));
+}
+
+TEST(Diagnose, MaskedLanesAreCountedFromTheTileAndTheRow) {
+  model::Profile profile = cpu_profile();
+  add_pass(profile, "5120", "forward", 256e6, 40);
+  add_ablations(profile, "5120", "forward", 0.4, 0.97);
+  profile.configuration.parameters.push_back({"BLOCK_SIZE", "4096: 4096, 5120: 8192", model::HowSet::settings_function, "", model::Liveness::live, ""});
+  const Diagnosis diagnosis = diagnose(profile);
+  const auto found = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "37.5 % of the lanes are masked"; });
+  ASSERT_NE(found, diagnosis.opportunities.end());
+  EXPECT_EQ(found->strategy, "redundant-work");
+}
+
+TEST(Diagnose, AProviderThatIsFasterIsAnOpportunity) {
+  model::Profile profile = one_size(80, 0.98, 0.25);
+  profile.baseline.rows.push_back({"8192", "forward", "eager", "speed", "ms", 19, 20, 21, 50, model::Source::measured});
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_TRUE(std::any_of(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "eager is faster at hidden_size=8192"; }));
+}
+
+TEST(Diagnose, AnEmptyProfileStillHasAClassOfItsTierAndThreeRows) {
+  model::Profile profile;
+  profile.kernel = "mystery";
+  profile.identity.tier = 2;
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::memory_bound);
+  EXPECT_EQ(diagnosis.bottleneck.confidence, model::Confidence::low);
+  EXPECT_GE(diagnosis.bottleneck.evidence.size(), 3u);
+  EXPECT_THAT(diagnosis.bottleneck.reasoning, HasSubstr("nothing was measured"));
+}
+
+// Any mixture of figures, missing and impossible ones included: one class, three rows, a sweep first, finite text.
+TEST(Diagnose, IsTotalOverRandomProfiles) {
+  std::mt19937_64 random(99);
+  std::uniform_real_distribution<double> share(0.5, 130), ratio(-0.1, 1.5), host(0, 99);
+  const auto coin = [&] { return random() % 2 == 0; };
+  for (int i = 0; i < 5000; ++i) {
+    model::Profile profile = cpu_profile();
+    if (coin()) profile.device.ceilings.by_name.clear();
+    for (const char* mode : {"forward", "backward", "full"}) {
+      if (coin()) add_pass(profile, coin() ? "1024" : "llama", mode, 1e6 * share(random), share(random), host(random));
+      if (coin()) add_ablations(profile, "1024", mode, ratio(random), ratio(random));
+    }
+    const Diagnosis diagnosis = diagnose(profile);
+    ASSERT_GE(diagnosis.bottleneck.evidence.size(), 3u);
+    ASSERT_FALSE(diagnosis.bottleneck.reasoning.empty());
+    ASSERT_FALSE(diagnosis.bottleneck.refutation.empty());
+    ASSERT_EQ(diagnosis.strategy_order.front().strategy, "parameter-sweep");
+    ASSERT_GE(diagnosis.estimated_iterations.variants, 1);
+    ASSERT_THAT(diagnosis.summary, Not(HasSubstr("nan")));
+    for (const model::EvidenceRow& row : diagnosis.bottleneck.evidence) ASSERT_THAT(row.observation, Not(HasSubstr("unknown"))) << row.signal;
+    for (const model::StrategyStep& step : diagnosis.strategy_order) {
+      ASSERT_NE(find_strategy(step.strategy), nullptr);
+      ASSERT_THAT(step.bound, Not(HasSubstr("unknown")));
+      ASSERT_FALSE(step.risk.empty());
+    }
+    for (const model::Opportunity& each : diagnosis.opportunities) ASSERT_THAT(each.detail, Not(HasSubstr("unknown"))) << each.title;
+  }
+}
+
+}  // namespace
+}  // namespace hone::diagnose
