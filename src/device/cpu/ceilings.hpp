@@ -1,0 +1,22 @@
+// What this CPU can do at most, measured with small programs built by the same compiler and run by the same pool as kernels.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "device/device.hpp"
+#include "model/device_info.hpp"
+
+namespace hone::device::cpu {
+
+struct CeilingPlan {
+  std::int64_t all_last_level_bytes = 0;
+  std::int64_t available_bytes = 0;  // 0: not known
+  int cores = 1;
+};
+
+// See ceilings.cpp for each one's program and the choice of the working set. A ceiling that can not be measured is left out,
+// with a note.
+base::Result<model::Ceilings> measure_ceilings(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
+                                               base::Clock& clock);
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,36 @@
+// The state of cores and caches around a timed run: the clock of a core as it runs now, and caches emptied of a kernel's data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/cpu/cpu_memory.hpp"
+#include "device/cpu/isolation.hpp"
+#include "device/cpu/worker_pool.hpp"
+
+namespace hone::device::cpu {
+
+// Clock of the core this thread is on, from a chain of dependent additions (one each cycle on every known core) against the
+// steady clock; takes about 20 us. 0 on processors where the chain is not written.
+double measure_clock_mhz();
+
+// Brings caches to the state "nothing of these regions inside".
+class CacheFlush {
+ public:
+  // `cache_bytes`: of all last-level caches together.
+  explicit CacheFlush(std::int64_t cache_bytes) : cache_bytes_(cache_bytes) {}
+
+  // By flushing each line of the regions where the processor can and that is less work, otherwise by reading memory of
+  // 2.5 times the caches. Lines that were written reach memory here, not in the timed run.
+  base::Result<void> flush(WorkerPool& pool, const std::vector<Region>& regions);
+
+ private:
+  base::Result<void> displace(WorkerPool& pool);
+
+  std::int64_t cache_bytes_;
+  Mapping displacing_;
+};
+
+}  // namespace hone::device::cpu
