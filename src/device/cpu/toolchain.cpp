@@ -62,7 +62,7 @@ base::Result<Toolchain> ask_version(std::vector<std::string> command, base::Proc
   Toolchain toolchain;
   toolchain.version = base::trim(base::split(answer->output, '\n').front());
   if (toolchain.version.empty()) return no_compiler("an empty answer to --version", asked);
-  toolchain.identity = base::join_text(command, " ") + '\n' + answer->output;
+  toolchain.identity = base::join_text(command, " ").append("\n").append(answer->output);
   toolchain.flags = flags_for(answer->output.find("clang") != std::string::npos);
   toolchain.command = std::move(command);
   return toolchain;
