@@ -47,6 +47,7 @@ struct OptionSpec {
   std::string name;                    // "casting_mode"
   std::vector<std::string> values;     // allowed; the first is the default. Empty: any finite number
   std::string help;
+  std::string default_value = {};      // of a number
 };
 
 struct Problem {
@@ -74,6 +75,7 @@ struct PassSpec {
   std::vector<std::string> inputs, outputs, overwritten, saved;
 };
 
+// A tensor's address. One that the options leave out ("no weight") is passed as std::int64_t 0, a null pointer.
 struct TensorArgument { std::string name; };
 using Argument = std::variant<TensorArgument, std::int32_t, std::int64_t, float>;
 
@@ -164,6 +166,11 @@ class Operation {
   // and reduction length.
   virtual double tolerance(Pass pass, const std::string& tensor, const Problem& problem) const = 0;
 };
+
+// Every option of the operation with its default.
+Options default_options(const Operation& operation);
+// Empty when `options` are complete and each has an allowed value; otherwise what is wrong and what is allowed.
+std::string check_options(const Operation& operation, const Options& options);
 
 // The built-in kernels, by name, in the order of the catalogue.
 const std::vector<std::unique_ptr<Operation>>& catalog();

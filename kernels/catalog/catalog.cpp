@@ -1,0 +1,124 @@
+// The catalogue of built-in kernels, and what all of them share: types, options, enumeration of settings.
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+#include "kernels/catalog/operation.hpp"
+#include "kernels/rms_norm/rms_norm_operation.hpp"
+
+namespace kernels {
+
+int size_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp32: return 4;
+    case DType::fp16: return 2;
+    case DType::bf16: return 2;
+    case DType::int64: return 8;
+  }
+  return 0;
+}
+
+const char* name_of(DType dtype) {
+  switch (dtype) {
+    case DType::fp32: return "fp32";
+    case DType::fp16: return "fp16";
+    case DType::bf16: return "bf16";
+    case DType::int64: return "int64";
+  }
+  return "";
+}
+
+std::optional<DType> parse_dtype(const std::string& name) {
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int64}) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  return std::nullopt;
+}
+
+const char* name_of(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
+
+std::vector<Settings> Operation::enumerate(Pass pass, const Problem& problem, const Target& target) const {
+  const Settings shipped = heuristic(pass, problem, target);
+  std::vector<Settings> products = {Settings{}};
+  for (const Knob& knob : knobs(pass, target)) {
+    std::vector<Settings> longer;
+    for (const Settings& settings : products) {
+      for (const std::int64_t value : knob.values) {
+        longer.push_back(settings);
+        longer.back()[knob.name] = value;
+      }
+    }
+    products = std::move(longer);
+  }
+  std::vector<Settings> all = {shipped};
+  for (Settings& settings : products) {
+    if (settings != shipped && valid(pass, settings, problem, target).empty()) all.push_back(std::move(settings));
+  }
+  return all;
+}
+
+Options default_options(const Operation& operation) {
+  Options options;
+  for (const OptionSpec& spec : operation.options()) {
+    options[spec.name] = spec.values.empty() ? spec.default_value : spec.values.front();
+  }
+  return options;
+}
+
+namespace {
+
+bool is_finite_number(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && errno == 0 && std::isfinite(value);
+}
+
+std::string check_option(const OptionSpec& spec, const std::string& value) {
+  if (spec.values.empty()) {
+    return is_finite_number(value) ? "" : spec.name + " must be a finite number, not '" + value + "'";
+  }
+  std::string allowed;
+  for (const std::string& candidate : spec.values) {
+    if (candidate == value) return "";
+    allowed += (allowed.empty() ? "" : ", ") + candidate;
+  }
+  return spec.name + " must be one of " + allowed + ", not '" + value + "'";
+}
+
+}  // namespace
+
+std::string check_options(const Operation& operation, const Options& options) {
+  std::string known;
+  const std::vector<OptionSpec> specs = operation.options();
+  for (const OptionSpec& spec : specs) {
+    known += (known.empty() ? "" : ", ") + spec.name;
+    const auto found = options.find(spec.name);
+    if (found == options.end()) return "option " + spec.name + " has no value";
+    if (const std::string wrong = check_option(spec, found->second); !wrong.empty()) return wrong;
+  }
+  for (const auto& [name, value] : options) {
+    bool is_known = false;
+    for (const OptionSpec& spec : specs) is_known = is_known || spec.name == name;
+    if (!is_known) return operation.name() + " has no option '" + name + "'; it has " + (known.empty() ? "none" : known);
+  }
+  return "";
+}
+
+const std::vector<std::unique_ptr<Operation>>& catalog() {
+  static const std::vector<std::unique_ptr<Operation>> operations = [] {
+    std::vector<std::unique_ptr<Operation>> all;
+    all.push_back(make_rms_norm());
+    return all;
+  }();
+  return operations;
+}
+
+const Operation* find(const std::string& name) {
+  for (const auto& operation : catalog()) {
+    if (operation->name() == name) return operation.get();
+  }
+  return nullptr;
+}
+
+}  // namespace kernels

@@ -1,0 +1,135 @@
+// See row_config.hpp.
+#include "kernels/catalog/row_config.hpp"
+
+#include <algorithm>
+
+namespace kernels {
+namespace {
+
+std::vector<std::int64_t> vector_widths(const Target& target) {
+  std::vector<std::int64_t> widths;
+  for (const int bytes : {64, 32, 16}) {
+    if (bytes <= target.vector_bytes && widths.size() < 2) widths.push_back(bytes);
+  }
+  return widths.empty() ? std::vector<std::int64_t>{16} : widths;
+}
+
+std::vector<std::int64_t> thread_counts(const Target& target) {
+  if (target.cores <= 1) return {1};
+  return {target.cores, target.cores / 2};
+}
+
+bool contains(const std::vector<std::int64_t>& values, std::int64_t value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+RowConfig RowConfig::from(const Settings& settings) {
+  const auto value = [&](const char* name, std::int64_t otherwise) {
+    const auto found = settings.find(name);
+    return static_cast<int>(found == settings.end() ? otherwise : found->second);
+  };
+  RowConfig config;
+  config.block_row = value("BLOCK_ROW", config.block_row);
+  config.unroll = value("UNROLL", config.unroll);
+  config.vector_bytes = value("VECTOR_BYTES", config.vector_bytes);
+  config.prefetch = value("PREFETCH", config.prefetch);
+  config.streaming_stores = value("STREAMING_STORES", config.streaming_stores) != 0;
+  config.num_threads = value("num_threads", config.num_threads);
+  config.programs_per_thread = value("PROGRAMS_PER_THREAD", config.programs_per_thread);
+  return config;
+}
+
+std::vector<Knob> row_knobs(const RowSpace& space, const Target& target) {
+  std::vector<Knob> knobs = {
+      {"BLOCK_ROW", space.block_rows, true, "rows worked on together, so that what rows share is read once for all",
+       "rows-per-program"},
+      {"UNROLL", space.unrolls, true, "vectors in flight of each row: independent sums, unrolled stores", "unrolling"},
+      {"VECTOR_BYTES", vector_widths(target), true, "width of a vector of fp32 values", "access-width"},
+      {"PREFETCH", space.prefetches, true, "bytes prefetched ahead of the first read; 0 leaves it to the hardware",
+       "prefetch-distance"},
+      {"STREAMING_STORES", {0, 1}, true, "results bypass the caches, without a read for ownership", "streaming-stores"},
+      {"num_threads", thread_counts(target), false, "worker threads", "thread-count"}};
+  if (space.has_programs_per_thread) {
+    knobs.push_back({"PROGRAMS_PER_THREAD", {1, 4}, false,
+                     "programs that a thread's rows are divided among; each has its own partial sums", "grid-sizing"});
+  }
+  return knobs;
+}
+
+std::string row_valid(const RowSpace& space, const Settings& settings, const Problem& problem, const Target& target) {
+  const std::vector<Knob> knobs = row_knobs(space, target);
+  for (const Knob& knob : knobs) {
+    const auto found = settings.find(knob.name);
+    if (found == settings.end()) return knob.name + " has no value";
+    if (!contains(knob.values, found->second)) return knob.name + " can not be " + std::to_string(found->second);
+  }
+  if (settings.size() != knobs.size()) return "there is a setting that is no knob of this pass";
+  const RowConfig config = RowConfig::from(settings);
+  if (config.block_row * config.unroll > space.most_vectors) {
+    return "BLOCK_ROW * UNROLL must be at most " + std::to_string(space.most_vectors) + ": more vectors than registers";
+  }
+  if (config.block_row > std::max<std::int64_t>(problem.rows, 1)) return "BLOCK_ROW must be at most the number of rows";
+  if (config.unroll > 1 && config.unroll * (config.vector_bytes / 4) > problem.columns) {
+    return "UNROLL vectors must fit in a row";
+  }
+  if (config.programs_per_thread > 1 && config.num_threads == 1) {
+    return "PROGRAMS_PER_THREAD balances threads: with one thread it must be 1";
+  }
+  return "";
+}
+
+// One row at a time with two vectors in flight hides the latency of an addition on every core of the last ten years; wider
+// blocks pay only where the rows' shared vectors come from the second-level cache, because a row of each (data, weight, and
+// accumulators where there are any) no longer fits the first. Results that exceed the last-level cache are not read from it
+// later, so they bypass it; results in place are in the cache already. The hardware prefetches unit strides itself.
+Settings row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
+  const std::int64_t widest = vector_widths(target).front();
+  const std::int64_t row_bytes = problem.columns * 4;
+  std::int64_t block_row = row_bytes * 2 > target.l1_bytes && contains(space.block_rows, 2) ? 2 : 1;
+  if (block_row > std::max<std::int64_t>(problem.rows, 1)) block_row = 1;
+  std::int64_t unroll = contains(space.unrolls, 2) ? 2 : space.unrolls.front();
+  while (unroll > 1 && (unroll * (widest / 4) > problem.columns || block_row * unroll > space.most_vectors)) unroll /= 2;
+  const bool streaming = !space.in_place && space.output_bytes > double(target.last_level_bytes);
+  Settings settings = {{"BLOCK_ROW", block_row},
+                       {"UNROLL", unroll},
+                       {"VECTOR_BYTES", widest},
+                       {"PREFETCH", 0},
+                       {"STREAMING_STORES", streaming ? 1 : 0},
+                       {"num_threads", std::max(target.cores, 1)}};
+  if (space.has_programs_per_thread) settings["PROGRAMS_PER_THREAD"] = 1;
+  return settings;
+}
+
+std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& config, const Problem& problem, Pass pass,
+                                                             Ablation ablation) {
+  return {{"BLOCK_ROW", std::to_string(config.block_row)},
+          {"UNROLL", std::to_string(config.unroll)},
+          {"VECTOR_BYTES", std::to_string(config.vector_bytes)},
+          {"PREFETCH", std::to_string(config.prefetch)},
+          {"STREAMING_STORES", config.streaming_stores ? "1" : "0"},
+          {"ELEMENT", name_of(problem.dtype)},
+          {"TILE_PASS", pass == Pass::forward ? "TILE_FORWARD" : "TILE_BACKWARD"},
+          {"TILE_ABLATION", std::to_string(static_cast<int>(ablation))}};
+}
+
+RowGrid independent_rows(const RowConfig& config, const Problem& problem) {
+  if (problem.rows <= 0) return {0, 1};
+  const std::int64_t row_bytes = std::max<std::int64_t>(problem.columns * size_of(problem.dtype), 1);
+  const std::int64_t wanted = std::max<std::int64_t>((64 << 10) / row_bytes, 1);
+  const std::int64_t block_row = config.block_row;
+  const std::int64_t rows_per_program = (wanted + block_row - 1) / block_row * block_row;
+  return {(problem.rows + rows_per_program - 1) / rows_per_program, rows_per_program};
+}
+
+RowGrid accumulated_rows(const RowConfig& config, const Problem& problem) {
+  if (problem.rows <= 0) return {0, 1};
+  const std::int64_t wanted = std::int64_t(std::max(config.num_threads, 1)) * config.programs_per_thread;
+  const std::int64_t block_row = config.block_row;
+  std::int64_t rows_per_program = (problem.rows + wanted - 1) / wanted;
+  rows_per_program = (rows_per_program + block_row - 1) / block_row * block_row;
+  return {(problem.rows + rows_per_program - 1) / rows_per_program, rows_per_program};
+}
+
+}  // namespace kernels

@@ -1,0 +1,52 @@
+// The settings of a kernel whose programs work through rows, as one immutable value, and the space they come from. Every
+// kernel of the catalogue that runs from kernels/tile on a CPU uses it; a kernel states what differs in a RowSpace.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/catalog/operation.hpp"
+
+namespace kernels {
+
+struct RowConfig {
+  int block_row = 1;          // BLOCK_ROW: rows worked on together
+  int unroll = 2;             // UNROLL: vectors in flight of each row
+  int vector_bytes = 32;      // VECTOR_BYTES
+  int prefetch = 0;           // PREFETCH: bytes ahead
+  bool streaming_stores = false;
+  int num_threads = 1;
+  int programs_per_thread = 1;
+
+  static RowConfig from(const Settings& settings);
+  bool operator==(const RowConfig&) const = default;
+};
+
+// What one pass of a kernel allows and needs.
+struct RowSpace {
+  std::vector<std::int64_t> block_rows = {1, 2, 4}, unrolls = {1, 2, 4}, prefetches = {0, 1024};
+  int most_vectors = 8;                                // BLOCK_ROW * UNROLL: beyond it the registers spill
+  bool has_programs_per_thread = false;                // the pass divides its rows among a chosen number of programs
+  double output_bytes = 0;                             // written once, not read again by the pass
+  bool in_place = false;                               // results replace inputs that were just read
+};
+
+std::vector<Knob> row_knobs(const RowSpace& space, const Target& target);
+std::string row_valid(const RowSpace& space, const Settings& settings, const Problem& problem, const Target& target);
+Settings row_heuristic(const RowSpace& space, const Problem& problem, const Target& target);
+
+// The defines of a tile program: settings, element type, pass, ablation.
+std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& config, const Problem& problem, Pass pass,
+                                                             Ablation ablation);
+
+// How rows are divided among programs: program p has rows [p * rows_per_program, (p + 1) * rows_per_program).
+struct RowGrid {
+  std::int64_t programs = 0, rows_per_program = 1;
+};
+// Small programs, for a pass whose programs share nothing: whole blocks of about 64 KiB each.
+RowGrid independent_rows(const RowConfig& config, const Problem& problem);
+// As many programs as the settings say, for a pass that accumulates over its rows.
+RowGrid accumulated_rows(const RowConfig& config, const Problem& problem);
+
+}  // namespace kernels

@@ -1,0 +1,67 @@
+// See row_problem.hpp.
+#include "kernels/catalog/row_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace kernels {
+
+std::int64_t row_stride(const Problem& problem) { return problem.columns + problem.row_padding; }
+
+TensorSpec row_matrix(const std::string& name, const Problem& problem) {
+  return {name, problem.dtype, problem.rows, problem.columns, row_stride(problem)};
+}
+
+TensorSpec row_vector(const std::string& name, const Problem& problem) {
+  return {name, problem.dtype, 1, problem.columns, problem.columns};
+}
+
+TensorSpec row_scalars(const std::string& name, const Problem& problem, DType dtype) {
+  return {name, dtype, problem.rows, 1, 1};
+}
+
+std::vector<std::int64_t> hidden_sizes() { return {2048, 4096, 6144, 8192}; }
+
+std::int64_t row_count(const Target& target, DType dtype) {
+  if (target.machine == Machine::cuda) return 16384;
+  std::int64_t rows = 4096;
+  while (rows < 16384 && rows * hidden_sizes().front() * 4 < target.last_level_bytes) rows *= 2;
+  return rows * 4 / size_of(dtype);
+}
+
+std::string check_sizes(const Problem& problem) {
+  if (problem.rows < 0 || problem.columns < 0 || problem.row_padding < 0) return "sizes must not be negative";
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
+  if (problem.columns > most - problem.row_padding || (problem.rows > 0 && row_stride(problem) > most / problem.rows)) {
+    return "rows x columns is more than memory can address";
+  }
+  return "";
+}
+
+double number_option(const Problem& problem, const std::string& name) {
+  return std::strtod(problem.options.at(name).c_str(), nullptr);
+}
+bool flag_option(const Problem& problem, const std::string& name) { return problem.options.at(name) == "yes"; }
+
+Argument tensor(const std::string& name) { return TensorArgument{name}; }
+Argument tensor_or_null(const std::string& name, bool present) {
+  if (present) return TensorArgument{name};
+  return std::int64_t{0};
+}
+
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::bf16: return 0x1p-8 / 2;
+    case DType::fp16: return 0x1p-11 / 2;
+    default: return 0x1p-24;
+  }
+}
+
+double sum_error(std::int64_t terms) {
+  const double chain = std::min<double>(double(terms) / 4 + 1, 1024) + double(terms) / 4096 + 6;
+  return 4 * std::sqrt(chain) * 0x1p-24;
+}
+
+}  // namespace kernels

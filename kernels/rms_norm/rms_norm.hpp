@@ -1,0 +1,103 @@
+// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467) as tile programs.
+//   y = x * rstd * (offset + w),  rstd = 1 / sqrt(mean(x^2) + eps)
+//   dx = rstd * m - x * rstd^3 / n * sum(m * x),  m = dy * (offset + w);  dw = sum over rows of dy * x * rstd
+// ELEMENT is the type in memory; sums and rstd are fp32. CASTING_MODE says where values are rounded to ELEMENT besides the
+// results: 0 llama: x * rstd; 1 gemma: nowhere; 2 none: every intermediate value of the forward pass, rstd included.
+// HAS_WEIGHT 0: no weight, offset and dw; their pointers are not read.
+#pragma once
+
+#include "kernels/tile/column_sum.hpp"
+#include "kernels/tile/tile.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+#ifndef CASTING_MODE
+#define CASTING_MODE 0
+#endif
+#ifndef HAS_WEIGHT
+#define HAS_WEIGHT 1
+#endif
+
+namespace rms_norm {
+
+using T = tile::ELEMENT;
+enum class Casting { llama, gemma, none };
+constexpr Casting casting = static_cast<Casting>(CASTING_MODE);
+constexpr bool has_weight = HAS_WEIGHT != 0;
+
+template <bool None>
+struct RstdType {
+  using type = float;
+};
+template <>
+struct RstdType<true> {
+  using type = T;
+};
+using Rstd = RstdType<casting == Casting::none>::type;
+
+// x * rstd with the rounding of the casting mode.
+TILE_FN tile::Values normalized(tile::Values x, float rstd) {
+  if constexpr (casting == Casting::gemma) return x * rstd;
+  return tile::rounded<T>(x * rstd);
+}
+
+// Rows program * rows_per_program and on of y and rstd.
+TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
+                     const T* weight, Rstd* rstd, std::int64_t rows, std::int64_t rows_per_program,
+                     std::int64_t columns, float eps, float offset) {
+  const auto w = machine.row(weight);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first = block.load(x, x_stride);
+    const auto squares = block.sum([&](auto e) {
+      const auto v = first[e];
+      return v * v;
+    });
+    const auto r = block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / float(columns) + eps)); });
+    block.store_column(rstd, r);
+    const auto kept = block.keep(first);
+    block.map([&](auto e) {
+      const auto v = normalized(kept[e], r[e]);
+      if constexpr (!has_weight) return v;
+      if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
+      return v * (w[e] + offset);
+    }, block.rows_of(y, y_stride));
+  });
+}
+
+// The same rows of dx, which may lie where dy does, and this program's row of dw_partial (programs x columns).
+TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
+                      const T* x, std::int64_t x_stride, const T* weight, const Rstd* rstd, float* dw_partial,
+                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float offset) {
+  const auto w = machine.row(weight);
+  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first_g = block.load(dy, dy_stride);
+    const auto first_x = block.load(x, x_stride);
+    const auto product = [&](auto e, auto g) {
+      if constexpr (!has_weight) return g;
+      return g * (w[e] + offset);
+    };
+    const auto dot = block.sum([&](auto e) { return product(e, first_g[e]) * first_x[e]; });
+    const auto r = block.load_column(rstd);
+    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / float(columns); });
+    const auto g = block.keep(first_g);
+    const auto v = block.keep(first_x);
+    const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };
+    if constexpr (has_weight) {
+      block.map([&](auto e) { return tile::results(gradient(e), g[e] * normalized(v[e], r[e])); },
+                block.rows_of(dx, dx_stride), block.sum_into(dw));
+    } else {
+      block.map(gradient, block.rows_of(dx, dx_stride));
+    }
+  });
+}
+
+}  // namespace rms_norm
+
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(rms_norm_forward, rms_norm::forward)
+#else
+TILE_ENTRY(rms_norm_backward, rms_norm::backward)
+TILE_ENTRY(rms_norm_column_sum, tile::column_sum<rms_norm::T>)
+#endif

@@ -1,0 +1,330 @@
+// The CPU underneath a tile program: a tile is rows in memory, an element index is a vector of consecutive columns of one
+// row, a program is a stretch of rows on one core.
+//
+// A block is BLOCK_ROW rows that are worked on together, so that whatever is shared between rows (weights, accumulators
+// over rows) is read once for all of them; rows left over at the end of a program form blocks of one row. A row's columns are
+// worked on in steps of UNROLL vectors; what is left of them goes through buffers, vector by vector.
+#pragma once
+
+#include "kernels/tile/element_types.hpp"
+
+namespace tile {
+
+// f(0), ..., f(N - 1), inlined, so that the argument is a constant in each.
+template <int N, class F>
+TILE_FN void repeat(F f) {
+  if constexpr (N > 1) repeat<N - 1>(f);
+  if constexpr (N > 0) f(N - 1);
+}
+
+// `lanes` consecutive columns of a block's row. `unit` counts the vectors of an unrolled step.
+struct Element {
+  std::int64_t column;
+  int row, unit;
+};
+// The first `count` of them, at most `lanes`.
+struct PartialElement {
+  std::int64_t column;
+  int row, count;
+};
+
+using Values = Pack<lanes>;
+
+// Rows of a matrix. `First`: memory is read here for the first time, so it may be prefetched.
+template <class T, int R, bool First>
+struct Tile {
+  const T* rows[R];
+
+  TILE_FN Values operator[](Element e) const {
+    const T* from = rows[e.row] + e.column;
+    if constexpr (First && prefetch_bytes > 0 && !no_memory) {
+      if (e.unit * lanes * sizeof(T) % 64 == 0) __builtin_prefetch(reinterpret_cast<const char*>(from) + prefetch_bytes);
+    }
+    return load<T, lanes>(from);
+  }
+  TILE_FN Values operator[](PartialElement e) const { return load_partial<T, lanes>(rows[e.row] + e.column, e.count); }
+};
+
+// One row that all rows of a matrix share.
+template <class T>
+struct Row {
+  const T* data;
+  TILE_FN Values operator[](Element e) const { return load<T, lanes>(data + e.column); }
+  TILE_FN Values operator[](PartialElement e) const { return load_partial<T, lanes>(data + e.column, e.count); }
+};
+
+// One value for each row of a block.
+template <int R>
+struct Column {
+  float values[R];
+  TILE_FN float operator[](Element e) const { return values[e.row]; }
+  TILE_FN float operator[](PartialElement e) const { return values[e.row]; }
+  TILE_FN float operator[](int row) const { return values[row]; }
+};
+
+// fp32 sums over rows, one for each column, that live across the blocks of a program.
+struct Accumulator {
+  float* data;
+};
+
+// What a map writes at one element, for a map with several destinations.
+template <int K>
+struct Results {
+  Values of[K];
+};
+TILE_FN Results<1> as_results(Values v) { return {{v}}; }
+template <int K>
+TILE_FN Results<K> as_results(Results<K> r) { return r; }
+template <class... P>
+TILE_FN Results<int(sizeof...(P))> results(P... p) { return {{p...}}; }
+
+// Destination of a map: rows of a matrix.
+template <class T, int R>
+struct StoreRows {
+  T* rows[R];
+  char* ring;  // with the ablation "no memory", 16 KiB that stay in the first-level cache; otherwise unused
+
+  TILE_FN T* at(int row, std::int64_t column) const {
+    if constexpr (no_memory) return reinterpret_cast<T*>(ring + (column * sizeof(T) & (ring_bytes - 64)));
+    return rows[row] + column;
+  }
+  template <int K>
+  TILE_FN void commit(std::int64_t column, const Results<K>* values, int k) const {
+    repeat<R>([&](int r) TILE_LAMBDA {
+      if constexpr (streaming_stores && !no_memory) {
+        store_streaming<T, lanes>(at(r, column), values[r].of[k]);
+      } else {
+        store<T, lanes>(at(r, column), values[r].of[k]);
+      }
+    });
+  }
+  template <int K>
+  TILE_FN void commit_partial(std::int64_t column, int count, const Results<K>* values, int k) const {
+    repeat<R>([&](int r) TILE_LAMBDA { store_partial<T, lanes>(at(r, column), values[r].of[k], count); });
+  }
+  // Elements before the first cache line that begins in the first row, so that streaming stores meet their alignment there.
+  TILE_FN std::int64_t head() const {
+    return std::int64_t(-reinterpret_cast<std::uintptr_t>(rows[0]) % 64 / sizeof(T));
+  }
+  static constexpr std::int64_t ring_bytes = 16 << 10;
+};
+
+// Destination of a map: added to an accumulator, after the block's rows were added to each other.
+template <int R>
+struct AddRows {
+  float* data;
+  template <int K>
+  TILE_FN Values total(const Results<K>* values, int k) const {
+    Values sum = values[0].of[k];
+    repeat<R - 1>([&](int r) TILE_LAMBDA { sum = sum + values[r + 1].of[k]; });
+    return sum;
+  }
+  template <int K>
+  TILE_FN void commit(std::int64_t column, const Results<K>* values, int k) const {
+    store<float, lanes>(data + column, load<float, lanes>(data + column) + total(values, k));
+  }
+  template <int K>
+  TILE_FN void commit_partial(std::int64_t column, int count, const Results<K>* values, int k) const {
+    const Values sum = load_partial<float, lanes>(data + column, count) + total(values, k);
+    store_partial<float, lanes>(data + column, sum, count);
+  }
+};
+
+// R rows that are worked on together, in steps of U vectors.
+template <int R, int U = unroll>
+class Block {
+ public:
+  TILE_FN Block(std::int64_t first_row, std::int64_t columns, char* ring)
+      : first_row_(first_row), columns_(columns), ring_(ring) {}
+
+  TILE_FN std::int64_t columns() const { return columns_; }
+
+  // The block's rows of a matrix whose rows are `stride` elements apart, not yet read.
+  template <class T>
+  TILE_FN Tile<T, R, true> load(const T* matrix, std::int64_t stride) const {
+    Tile<T, R, true> tile;
+    for (int r = 0; r < R; ++r) tile.rows[r] = matrix + (first_row_ + r) * stride;
+    return tile;
+  }
+  // A tile that was read once by this block, as it is on the chip.
+  template <class T>
+  TILE_FN Tile<T, R, false> keep(const Tile<T, R, true>& tile) const {
+    Tile<T, R, false> kept;
+    for (int r = 0; r < R; ++r) kept.rows[r] = tile.rows[r];
+    return kept;
+  }
+  // Rows of a matrix as destination of a map.
+  template <class T>
+  TILE_FN StoreRows<T, R> rows_of(T* matrix, std::int64_t stride) const {
+    StoreRows<T, R> rows;
+    for (int r = 0; r < R; ++r) rows.rows[r] = matrix + (first_row_ + r) * stride;
+    rows.ring = ring_;
+    return rows;
+  }
+  TILE_FN AddRows<R> sum_into(Accumulator accumulator) const { return {accumulator.data}; }
+
+  template <class T>
+  TILE_FN Column<R> load_column(const T* values) const {
+    Column<R> column;
+    for (int r = 0; r < R; ++r) column.values[r] = to_float(values[first_row_ + r]);
+    return column;
+  }
+  template <class T>
+  TILE_FN void store_column(T* values, const Column<R>& column) const {
+    for (int r = 0; r < R; ++r) values[first_row_ + r] = from_float<T>(column.values[r]);
+  }
+  // f(row) for each row.
+  template <class F>
+  TILE_FN Column<R> each_row(F f) const {
+    Column<R> column;
+    repeat<R>([&](int r) TILE_LAMBDA { column.values[r] = f(r); });
+    return column;
+  }
+
+  // The sum of f over the columns, in fp32, for each row. U * lanes partial sums, joined every 1024 steps: a chain of
+  // additions is at most 1024 long whatever the row's length.
+  template <class F>
+  TILE_FN Column<R> sum(F f) const {
+    float total[R] = {};
+    std::int64_t c = 0;
+    do {
+      Values part[R][U] = {};
+      const std::int64_t end = columns_ - c < 1024 * step ? columns_ : c + 1024 * step;
+      for (; c + step <= end; c += step) {
+        repeat<U>([&](int u) TILE_LAMBDA {
+          repeat<R>([&](int r) TILE_LAMBDA { part[r][u] = part[r][u] + f(Element{c + u * lanes, r, u}); });
+        });
+      }
+      while (c < end) {
+        const int count = end - c < lanes ? int(end - c) : lanes;
+        repeat<R>([&](int r) TILE_LAMBDA { part[r][0] = part[r][0] + first_lanes(f(PartialElement{c, r, count}), count); });
+        c += count;
+      }
+      repeat<R>([&](int r) TILE_LAMBDA {
+        repeat<U - 1>([&](int u) TILE_LAMBDA { part[r][0] = part[r][0] + part[r][u + 1]; });
+        total[r] += horizontal_sum(part[r][0]);
+      });
+    } while (c < columns_);
+    Column<R> column;
+    repeat<R>([&](int r) TILE_LAMBDA { column.values[r] = total[r]; });
+    return column;
+  }
+
+  // destination_k(element) = the k-th result of f(element), for every element of the block. f has read an element of every
+  // row before any of them is written, so a destination may be a tile that f reads.
+  template <class F, class First, class... Others>
+  TILE_FN void map(F f, First first, Others... others) const {
+    std::int64_t c = 0, end = 0;
+    if constexpr (streaming_stores && !no_memory) {
+      end = first.head();
+      end = end < columns_ ? end : columns_;
+    }
+    for (;;) {
+      while (c < end) {
+        const int count = end - c < lanes ? int(end - c) : lanes;
+        Results<1 + int(sizeof...(others))> values[R];
+        repeat<R>([&](int r) TILE_LAMBDA { values[r] = as_results(f(PartialElement{c, r, count})); });
+        int k = 0;
+        first.commit_partial(c, count, values, 0);
+        (others.commit_partial(c, count, values, ++k), ...);
+        c += count;
+      }
+      if (end == columns_) break;
+      for (; c + step <= columns_; c += step) {
+        repeat<U>([&](int u) TILE_LAMBDA {
+          Results<1 + int(sizeof...(others))> values[R];
+          repeat<R>([&](int r) TILE_LAMBDA { values[r] = as_results(f(Element{c + u * lanes, r, u})); });
+          int k = 0;
+          first.commit(c + u * lanes, values, 0);
+          (others.commit(c + u * lanes, values, ++k), ...);
+        });
+      }
+      end = columns_;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t step = U * lanes;
+
+  std::int64_t first_row_, columns_;
+  char* ring_;
+};
+
+// One program of a launch.
+class Machine {
+ public:
+  TILE_FN Machine(std::int64_t program, int worker, char* ring) : program_(program), worker_(worker), ring_(ring) {}
+
+  TILE_FN std::int64_t program() const { return program_; }
+
+  // A row that all blocks read.
+  template <class T>
+  TILE_FN Row<T> row(const T* data) const { return {data}; }
+
+  // Sums over the rows of this program, kept in `memory` (columns values), from zero.
+  TILE_FN Accumulator accumulator(float* memory, std::int64_t columns) const {
+    for (std::int64_t c = 0; c < columns; ++c) memory[c] = 0;
+    return {memory};
+  }
+
+  // body(block) for the rows program * rows_per_program up to the next program's, in blocks.
+  template <class F>
+  TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, F body) const {
+    std::int64_t row = program_ * rows_per_program;
+    const std::int64_t end = rows - row < rows_per_program ? rows : row + rows_per_program;
+    for (; row + block_row <= end; row += block_row) body(Block<block_row>(placed(row, rows, block_row), columns, ring_));
+    if constexpr (block_row > 1) {
+      for (; row < end; ++row) body(Block<1, 1>(placed(row, rows, 1), columns, ring_));
+    }
+  }
+
+ private:
+  // Under the ablation "no memory" each core works on the same rows again and again.
+  TILE_FN std::int64_t placed(std::int64_t row, std::int64_t rows, int count) const {
+    if constexpr (!no_memory) return row;
+    const std::int64_t own = std::int64_t(worker_) * block_row;
+    return own + count <= rows ? own : 0;
+  }
+
+  std::int64_t program_;
+  int worker_;
+  char* ring_;
+};
+
+struct ArgumentReader {
+  void* const* position;
+  template <class A>
+  TILE_FN A read() { return *static_cast<const A*>(*position++); }
+};
+
+// Decodes the arguments by the program's parameter types and runs the programs [first, last).
+template <auto Program>
+struct Entry;
+template <class... A, void (*Program)(Machine&, A...)>
+struct Entry<Program> {
+  TILE_FN Entry(std::int64_t first, std::int64_t last, int worker, A... a) {
+    alignas(64) char ring[no_memory ? (16 << 10) : 64];
+    char* escaped = ring;
+    asm volatile("" : "+r"(escaped) : : "memory");  // what is written there must stay written
+    for (std::int64_t program = first; program < last; ++program) {
+      Machine machine(program, worker, escaped);
+      Program(machine, a...);
+    }
+    asm volatile("" : : "r"(escaped) : "memory");
+    finish_streaming();
+  }
+  TILE_FN static void run(void* const* arguments, std::int64_t first, std::int64_t last, int worker) {
+    ArgumentReader next{arguments};
+    // Braces: the elements are evaluated from left to right.
+    Entry{first, last, worker, next.template read<A>()...};
+  }
+};
+
+}  // namespace tile
+
+// The C entry NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`.
+#define TILE_ENTRY(NAME, PROGRAM)                                                                                    \
+  extern "C" __attribute__((flatten)) void NAME(void* const* arguments, std::int64_t first, std::int64_t last,      \
+                                                int worker, int, void*) {                                           \
+    tile::Entry<&PROGRAM>::run(arguments, first, last, worker);                                                      \
+  }
