@@ -57,6 +57,21 @@ std::vector<Settings> Operation::enumerate(Pass pass, const Problem& problem, co
   return all;
 }
 
+double root_mean_square(const std::vector<double>& values) {
+  double squares = 0;
+  std::int64_t finite = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    squares += value * value;
+    ++finite;
+  }
+  return finite > 0 ? std::sqrt(squares / double(finite)) : 0;
+}
+
+double Operation::value_scale(Pass, const std::string& tensor, const Problem&, const Values&, const Values& results) const {
+  return root_mean_square(results.at(tensor));
+}
+
 Options default_options(const Operation& operation) {
   Options options;
   for (const OptionSpec& spec : operation.options()) {

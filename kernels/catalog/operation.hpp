@@ -162,10 +162,17 @@ class Operation {
 
   // Double precision from the formula: reads the pass's inputs from `values`, writes its outputs there.
   virtual void reference(Pass pass, const Problem& problem, Values& values) const = 0;
-  // Largest allowed |candidate - reference| of one element, as factor * (|reference| + scale of the tensor's values), from dtype
-  // and reduction length.
+  // Largest allowed |candidate - reference| of one element, as factor * (|reference| + value_scale), from dtype and reduction
+  // length.
   virtual double tolerance(Pass pass, const std::string& tensor, const Problem& problem) const = 0;
+  // The size of what is added up in a tensor's elements: by default the root mean square of its finite reference values, more
+  // where terms cancel (a gradient orthogonal to its input). `inputs` as before the pass, `results` of the reference.
+  virtual double value_scale(Pass pass, const std::string& tensor, const Problem& problem, const Values& inputs,
+                             const Values& results) const;
 };
+
+// Of the finite ones; 0 where there are none.
+double root_mean_square(const std::vector<double>& values);
 
 // Every option of the operation with its default.
 Options default_options(const Operation& operation);

@@ -51,10 +51,17 @@ Argument tensor_or_null(const std::string& name, bool present) {
   return std::int64_t{0};
 }
 
+Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
+                         std::int64_t partials, std::int64_t columns) {
+  const std::int64_t columns_per_program = 512;
+  return {entry, (columns + columns_per_program - 1) / columns_per_program, 0, 0, 1,
+          {tensor(output), tensor(partial), partials, columns, columns_per_program}};
+}
+
 double unit_roundoff(DType dtype) {
   switch (dtype) {
-    case DType::bf16: return 0x1p-8 / 2;
-    case DType::fp16: return 0x1p-11 / 2;
+    case DType::bf16: return 0x1p-8;
+    case DType::fp16: return 0x1p-11;
     default: return 0x1p-24;
   }
 }

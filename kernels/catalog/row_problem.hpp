@@ -31,6 +31,10 @@ bool flag_option(const Problem& problem, const std::string& name);
 Argument tensor(const std::string& name);
 Argument tensor_or_null(const std::string& name, bool present);
 
+// The launch of tile::column_sum: output[column] = the sum of the rows of `partial` (partials x columns, fp32).
+Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
+                         std::int64_t partials, std::int64_t columns);
+
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);
 // Error of an fp32 sum of n terms relative to its terms' scale: four standard deviations of the random walk of the

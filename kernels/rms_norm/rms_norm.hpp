@@ -47,13 +47,16 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
                      const T* weight, Rstd* rstd, std::int64_t rows, std::int64_t rows_per_program,
                      std::int64_t columns, float eps, float offset) {
   const auto w = machine.row(weight);
+  const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
     const auto squares = block.sum([&](auto e) {
       const auto v = first[e];
       return v * v;
     });
-    const auto r = block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / float(columns) + eps)); });
+    const auto r = block.each_row([&](int row) {
+      return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps));
+    });
     block.store_column(rstd, r);
     const auto kept = block.keep(first);
     block.map([&](auto e) {
@@ -70,6 +73,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       const T* x, std::int64_t x_stride, const T* weight, const Rstd* rstd, float* dw_partial,
                       std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float offset) {
   const auto w = machine.row(weight);
+  const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first_g = block.load(dy, dy_stride);
@@ -80,7 +84,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
     };
     const auto dot = block.sum([&](auto e) { return product(e, first_g[e]) * first_x[e]; });
     const auto r = block.load_column(rstd);
-    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / float(columns); });
+    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
     const auto g = block.keep(first_g);
     const auto v = block.keep(first_x);
     const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };

@@ -10,6 +10,9 @@
 
 namespace tile {
 
+// A number of elements to divide a sum by: the mean of none is zero.
+TILE_FN float count(std::int64_t elements) { return elements > 0 ? float(elements) : 1.0f; }
+
 // f(0), ..., f(N - 1), inlined, so that the argument is a constant in each.
 template <int N, class F>
 TILE_FN void repeat(F f) {
@@ -81,6 +84,7 @@ TILE_FN Results<int(sizeof...(P))> results(P... p) { return {{p...}}; }
 // Destination of a map: rows of a matrix.
 template <class T, int R>
 struct StoreRows {
+  static constexpr bool streams = true;
   T* rows[R];
   char* ring;  // with the ablation "no memory", 16 KiB that stay in the first-level cache; otherwise unused
 
@@ -112,6 +116,7 @@ struct StoreRows {
 // Destination of a map: added to an accumulator, after the block's rows were added to each other.
 template <int R>
 struct AddRows {
+  static constexpr bool streams = false;
   float* data;
   template <int K>
   TILE_FN Values total(const Results<K>* values, int k) const {
@@ -215,7 +220,7 @@ class Block {
   template <class F, class First, class... Others>
   TILE_FN void map(F f, First first, Others... others) const {
     std::int64_t c = 0, end = 0;
-    if constexpr (streaming_stores && !no_memory) {
+    if constexpr (First::streams && streaming_stores && !no_memory) {
       end = first.head();
       end = end < columns_ ? end : columns_;
     }
@@ -322,9 +327,9 @@ struct Entry<Program> {
 
 }  // namespace tile
 
-// The C entry NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`.
-#define TILE_ENTRY(NAME, PROGRAM)                                                                                    \
-  extern "C" __attribute__((flatten)) void NAME(void* const* arguments, std::int64_t first, std::int64_t last,      \
-                                                int worker, int, void*) {                                           \
-    tile::Entry<&PROGRAM>::run(arguments, first, last, worker);                                                      \
+// The C entry NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`, the last argument of the macro.
+#define TILE_ENTRY(NAME, ...)                                                                                   \
+  extern "C" __attribute__((flatten)) void NAME(void* const* arguments, std::int64_t first, std::int64_t last, \
+                                                int worker, int, void*) {                                      \
+    tile::Entry<&__VA_ARGS__>::run(arguments, first, last, worker);                                             \
   }

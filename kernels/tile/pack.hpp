@@ -110,8 +110,14 @@ TILE_FN Pack<N> exp(Pack<N> x) {
 template <int N>
 TILE_FN Pack<N> sigmoid(Pack<N> x) { return 1.0f / (1.0f + exp(-x)); }
 
-TILE_FN float sqrt(float x) { return __builtin_sqrtf(x); }
 TILE_FN float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
+template <int N>
+TILE_FN Pack<N> rsqrt(Pack<N> x) {
+  if constexpr (no_compute) return x;
+  Pack<N> y;
+  for (int j = 0; j < N; ++j) y.v[j] = rsqrt(x.v[j]);
+  return y;
+}
 
 // The lanes' sum, halves added to halves.
 template <int N>

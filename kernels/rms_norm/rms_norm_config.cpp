@@ -1,0 +1,26 @@
+// See rms_norm_config.hpp.
+#include "kernels/rms_norm/rms_norm_config.hpp"
+
+#include "kernels/catalog/row_problem.hpp"
+
+namespace kernels::rms_norm {
+
+RowSpace space(Pass pass) {
+  RowSpace space;
+  if (pass == Pass::backward) {
+    // Two operands, a weight, two results and an accumulator for each vector.
+    space.unrolls = {1, 2};
+    space.most_vectors = 4;
+    space.has_programs_per_thread = true;
+  }
+  return space;
+}
+
+RowSpace space(Pass pass, const Problem& problem) {
+  RowSpace result = space(pass);
+  result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  result.in_place = pass == Pass::backward && flag_option(problem, "in_place");
+  return result;
+}
+
+}  // namespace kernels::rms_norm

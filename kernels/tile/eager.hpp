@@ -1,0 +1,122 @@
+// The primitive operations of an unfused framework as tile programs, one launch each with its result in memory: the
+// baseline that fused kernels are compared with. Vectorized and threaded like everything else here; stores are plain,
+// because a framework's next operation reads what the last one wrote.
+#pragma once
+
+#include "kernels/tile/column_sum.hpp"
+#include "kernels/tile/tile.hpp"
+
+namespace tile::eager {
+
+// out = f(a), element by element; a and out may have different types.
+template <class Out, class A, class F>
+TILE_FN void unary(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, std::int64_t rows,
+                   std::int64_t rows_per_program, std::int64_t columns, F f) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    block.map([&](auto e) { return f(x[e]); }, block.rows_of(out, out_stride));
+  });
+}
+
+template <class Out, class A>
+TILE_FN void convert(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, std::int64_t rows,
+                     std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return x; });
+}
+
+template <class T>
+TILE_FN void square(Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
+                    std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return x * x; });
+}
+
+// out = a * factor + addend
+template <class Out, class A>
+TILE_FN void affine(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, std::int64_t rows,
+                    std::int64_t rows_per_program, std::int64_t columns, float factor, float addend) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
+        [&](auto x) { return x * factor + addend; });
+}
+
+template <class T>
+TILE_FN void reciprocal_root(Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
+                             std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return rsqrt(x); });
+}
+
+template <class T>
+TILE_FN void relu_of(Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
+                     std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return relu(x); });
+}
+
+// out = f(a, b)
+template <class Out, class A, class B, class F>
+TILE_FN void binary(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
+                    std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, F f) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto y = block.load(b, b_stride);
+    block.map([&](auto e) { return f(x[e], y[e]); }, block.rows_of(out, out_stride));
+  });
+}
+
+template <class Out, class A, class B>
+TILE_FN void multiply(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
+                      std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  binary(m, out, out_stride, a, a_stride, b, b_stride, rows, rows_per_program, columns,
+         [](auto x, auto y) { return x * y; });
+}
+
+template <class Out, class A, class B>
+TILE_FN void add(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
+                 std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  binary(m, out, out_stride, a, a_stride, b, b_stride, rows, rows_per_program, columns,
+         [](auto x, auto y) { return x + y; });
+}
+
+// out = a * scale[row]
+template <class Out, class A, class S>
+TILE_FN void scale_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const S* scale,
+                        std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto s = block.load_column(scale);
+    block.map([&](auto e) { return x[e] * s[e]; }, block.rows_of(out, out_stride));
+  });
+}
+
+// out = a * scale[column]
+template <class Out, class A, class S>
+TILE_FN void scale_columns(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                           const S* scale, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  const auto s = m.row(scale);
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    block.map([&](auto e) { return x[e] * s[e]; }, block.rows_of(out, out_stride));
+  });
+}
+
+// out[row] = factor * sum over the columns of a
+template <class Out, class A>
+TILE_FN void sum_of_row(Machine& m, Out* out, const A* a, std::int64_t a_stride, std::int64_t rows,
+                        std::int64_t rows_per_program, std::int64_t columns, float factor) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto sum = block.sum([&](auto e) { return x[e]; });
+    block.store_column(out, block.each_row([&](int row) { return sum[row] * factor; }));
+  });
+}
+
+// This program's row of `partial` (programs x columns) = sum over its rows of a.
+template <class A>
+TILE_FN void partial_column_sum(Machine& m, float* partial, const A* a, std::int64_t a_stride, std::int64_t rows,
+                                std::int64_t rows_per_program, std::int64_t columns) {
+  const auto sum = m.accumulator(partial + m.program() * columns, columns);
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    block.map([&](auto e) { return x[e]; }, block.sum_into(sum));
+  });
+}
+
+}  // namespace tile::eager
