@@ -93,22 +93,37 @@ std::string ceiling_value(const std::string& name, double value) {
   return figure(value);
 }
 
+namespace {
+
+// In the order in which they are shown.
+constexpr std::array ceiling_titles{std::pair{"copy_bytes_per_s", "copy bandwidth"},
+                                    std::pair{"copy_streaming_bytes_per_s", "copy bandwidth, streaming stores"},
+                                    std::pair{"read_bytes_per_s", "read bandwidth"},
+                                    std::pair{"write_bytes_per_s", "write bandwidth"},
+                                    std::pair{"write_streaming_bytes_per_s", "write bandwidth, streaming stores"},
+                                    std::pair{"l2_bytes_per_s", "L2 bandwidth"},
+                                    std::pair{"fma_flops_per_s", "FMA rate, fp32"},
+                                    std::pair{"matrix_tf32_flops_per_s", "matrix rate, tf32"},
+                                    std::pair{"matrix_bf16_flops_per_s", "matrix rate, bf16"},
+                                    std::pair{"matrix_fp16_flops_per_s", "matrix rate, fp16"},
+                                    std::pair{"memory_latency_ns", "memory latency"},
+                                    std::pair{"launch_latency_ns", "launch latency"}};
+
+}  // namespace
+
 std::string ceiling_title(const std::string& name) {
-  static constexpr std::array titles{std::pair{"copy_bytes_per_s", "copy bandwidth (read plus written)"},
-                                     std::pair{"read_bytes_per_s", "read bandwidth"},
-                                     std::pair{"write_bytes_per_s", "write bandwidth"},
-                                     std::pair{"copy_streaming_bytes_per_s", "copy bandwidth, streaming stores"},
-                                     std::pair{"write_streaming_bytes_per_s", "write bandwidth, streaming stores"},
-                                     std::pair{"fma_flops_per_s", "FMA rate, fp32"},
-                                     std::pair{"memory_latency_ns", "memory latency"},
-                                     std::pair{"launch_latency_ns", "launch latency"},
-                                     std::pair{"l2_bytes_per_s", "L2 bandwidth"},
-                                     std::pair{"matrix_bf16_flops_per_s", "matrix rate, bf16"},
-                                     std::pair{"matrix_fp16_flops_per_s", "matrix rate, fp16"},
-                                     std::pair{"matrix_tf32_flops_per_s", "matrix rate, tf32"}};
-  for (const auto& [known, title] : titles)
+  for (const auto& [known, title] : ceiling_titles)
     if (name == known) return title;
   return name;
+}
+
+std::vector<std::string> ceilings_in_order(const model::Ceilings& ceilings) {
+  std::vector<std::string> names;
+  for (const auto& [known, title] : ceiling_titles)
+    if (ceilings.by_name.count(known) > 0) names.push_back(known);
+  for (const auto& [name, ceiling] : ceilings.by_name)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
 }
 
 }  // namespace hone::render

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "model/device_info.hpp"
 
 namespace hone::render {
 
@@ -26,5 +29,6 @@ std::string count_of(std::int64_t count, const std::string& noun);  // "1 row", 
 // A ceiling by its contract name with its unit: "copy_bytes_per_s" -> "4.27 TB/s", "launch_latency_ns" -> "2300 ns".
 std::string ceiling_value(const std::string& name, double value);
 std::string ceiling_title(const std::string& name);  // "copy bandwidth"; the name itself where it is not one of the fixed ones
+std::vector<std::string> ceilings_in_order(const model::Ceilings& ceilings);  // bandwidths first, then rates, then latencies
 
 }  // namespace hone::render

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/text.hpp"
+
 namespace hone::render {
 
 namespace {
@@ -13,6 +15,12 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::size_t used = display_width(text);
   const std::string space(used < width ? width - used : 0, ' ');
   return align == Align::right ? space + text : text + space;
+}
+
+std::size_t longest_word(const std::string& cell) {
+  std::size_t longest = 0;
+  for (const std::string& word : base::split(printable(cell), ' ')) longest = std::max(longest, display_width(word));
+  return longest;
 }
 
 std::string without_trailing_space(std::string line) {
@@ -67,7 +75,13 @@ std::string Table::terminal(const Style& style) const {
     widths[i] = display_width(printable(columns_[i].title));
     for (const Row& row : rows_) widths[i] = std::max(widths[i], display_width(printable(row.cells[i])));
   }
-  // Take what is too much from the widest left-aligned columns, down to 16 each.
+  // Take what is too much from the widest left-aligned columns, down to their longest words.
+  std::vector<std::size_t> least(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    least[i] = longest_word(columns_[i].title);
+    for (const Row& row : rows_) least[i] = std::max(least[i], longest_word(row.cells[i]));
+    least[i] = std::clamp<std::size_t>(least[i], 8, 40);
+  }
   const auto total = [&] {
     std::size_t sum = count > 0 ? 2 * (count - 1) : 0;
     for (const std::size_t width : widths) sum += width;
@@ -76,7 +90,7 @@ std::string Table::terminal(const Style& style) const {
   while (total() > style.width) {
     std::size_t widest = count;
     for (std::size_t i = 0; i < count; ++i)
-      if (columns_[i].align == Align::left && widths[i] > 16 && (widest == count || widths[i] > widths[widest])) widest = i;
+      if (columns_[i].align == Align::left && widths[i] > least[i] && (widest == count || widths[i] > widths[widest])) widest = i;
     if (widest == count) break;
     --widths[widest];
   }

@@ -1,0 +1,143 @@
+// Block 3 of profile.md: speed, memory, headroom, noise floor, observations.
+#include <algorithm>
+
+#include "render/format.hpp"
+#include "render/profile_blocks.hpp"
+#include "render/profile_view.hpp"
+
+namespace hone::render {
+
+namespace {
+
+using model::BaselineRow;
+using model::Profile;
+
+// A caller's time this much over the kernel's says that the caller's benchmark shows the host.
+constexpr double host_dominates = 1.5;
+
+std::string median(const BaselineRow* row) { return row == nullptr ? "not measured" : figure(row->p50); }
+std::string quantiles(const BaselineRow* row) { return row == nullptr ? "not measured" : spread(row->p20, row->p80); }
+
+std::string x_title(const Profile& profile) { return known(profile.baseline.x_name, "x value"); }
+
+void write_speed(Markdown& page, const Profile& profile) {
+  page.heading(3, "Speed");
+  const std::vector<Point> points = points_of(profile, "speed");
+  if (points.empty()) return page.paragraph("No pass was timed; the observations below say why.");
+  const std::string own = own_provider(profile);
+  const std::vector<std::string> others = other_providers(profile);
+  std::vector<Column> columns{{x_title(profile), Align::right}, {"Mode"}, {own, Align::right}, {"p20 to p80", Align::right}};
+  for (const std::string& other : others) {
+    columns.push_back({other, Align::right});
+    columns.push_back({"p20 to p80", Align::right});
+    columns.push_back({"Speedup", Align::right});
+  }
+  columns.push_back({"Wall time", Align::right});
+  Table table(columns);
+  for (const Point& point : points) {
+    const BaselineRow* mine = find_row(profile, point.x_value, point.mode, own, "speed");
+    std::vector<std::string> cells{point.x_value, point.mode, median(mine), quantiles(mine)};
+    for (const std::string& other : others) {
+      const BaselineRow* theirs = find_row(profile, point.x_value, point.mode, other, "speed");
+      cells.insert(cells.end(), {median(theirs), quantiles(theirs)});
+      const bool both = mine != nullptr && theirs != nullptr && theirs->p50 > 0;
+      cells.push_back(both ? speedup(mine->p50 / theirs->p50) : "not known");
+    }
+    cells.push_back(median(find_row(profile, point.x_value, point.mode, own, "wall")));
+    table.add_row(cells);
+  }
+  page.table(table);
+  page.paragraph("Medians in ms. " + own + " and what it is compared with are kernel time; wall time is what the caller of " + own +
+                 " waits for, launch and synchronization included. Speedup is the other provider's time over " + own + "'s.");
+}
+
+void write_memory(Markdown& page, const Profile& profile) {
+  page.heading(3, "Memory");
+  const std::vector<Point> points = points_of(profile, "memory");
+  if (points.empty()) return page.paragraph("Memory was not measured: the repository reports no memory for this kernel.");
+  const std::string own = own_provider(profile);
+  const std::vector<std::string> others = other_providers(profile);
+  std::vector<Column> columns{{x_title(profile), Align::right}, {"Mode"}, {own + " (MB)", Align::right}};
+  for (const std::string& other : others) {
+    columns.push_back({other + " (MB)", Align::right});
+    columns.push_back({"Savings", Align::right});
+  }
+  Table table(columns);
+  for (const Point& point : points) {
+    const BaselineRow* mine = find_row(profile, point.x_value, point.mode, own, "memory");
+    std::vector<std::string> cells{point.x_value, point.mode, median(mine)};
+    for (const std::string& other : others) {
+      const BaselineRow* theirs = find_row(profile, point.x_value, point.mode, other, "memory");
+      cells.push_back(median(theirs));
+      const bool both = mine != nullptr && theirs != nullptr && theirs->p50 > 0;
+      cells.push_back(both ? percent(100 * (1 - mine->p50 / theirs->p50)) : "not known");
+    }
+    table.add_row(cells);
+  }
+  page.table(table);
+  page.paragraph("The peak over what was allocated before the call, so the kernel's own: the inputs, which every provider needs, "
+                 "would hide the difference.");
+}
+
+void write_headroom(Markdown& page, const Profile& profile) {
+  page.heading(3, "Headroom and noise floor");
+  if (profile.headroom.empty() && profile.baseline.noise_floor.empty())
+    return page.paragraph("Neither a floor nor a noise floor is known for these rows: no ceiling or no paired run was available.");
+  Table table({{x_title(profile), Align::right}, {"Mode"}, {"Measured (ms)", Align::right}, {"Floor (ms)", Align::right},
+               {"Ratio", Align::right}, {"Share of ceiling", Align::right}, {"Floor set by"}, {"Least traffic", Align::right},
+               {"Smallest visible effect", Align::right}});
+  for (const Point& point : points_of(profile, "speed")) {
+    const model::Headroom* room = find_headroom(profile, point.x_value, point.mode);
+    const model::NoiseFloor* noise = find_noise(profile, point.x_value, point.mode);
+    std::vector<std::string> cells{point.x_value, point.mode};
+    if (room != nullptr)
+      cells.insert(cells.end(), {figure(room->measured_ms), figure(room->floor_ms), figure(room->ratio),
+                                 percent(room->share_of_ceiling_pct), known(ceiling_title(room->ceiling), "not recorded"),
+                                 room->bytes > 0 ? bytes(room->bytes) : "not counted"});
+    else
+      cells.insert(cells.end(), {"see Speed", "not known", "not known", "not known", "no floor for this pass", "not counted"});
+    cells.push_back(noise != nullptr ? percent(noise->smallest_effect_pct) : "no A/A run");
+    table.add_row(cells);
+  }
+  page.table(table);
+  page.paragraph("The floor is the larger of least traffic over bandwidth and operations over rate, against the ceilings of block 2. "
+                 "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
+                 "claimed, whatever the medians say.");
+}
+
+void write_host_note(Markdown& page, const Profile& profile) {
+  std::string places;
+  const std::string own = own_provider(profile);
+  for (const Point& point : points_of(profile, "wall")) {
+    const BaselineRow* kernel = find_row(profile, point.x_value, point.mode, own, "speed");
+    const BaselineRow* wall = find_row(profile, point.x_value, point.mode, own, "wall");
+    if (kernel == nullptr || wall == nullptr || !(wall->p50 > host_dominates * kernel->p50)) continue;
+    places += (places.empty() ? "" : ", ") + point.mode + " at " + point.x_value + " (" + figure(wall->p50 / kernel->p50) + "x)";
+  }
+  if (!places.empty())
+    page.paragraph("Wall time is far over kernel time for " + places +
+                   ". A benchmark that times the caller measures the host there, and a faster kernel will hardly show in it.");
+}
+
+}  // namespace
+
+void write_baseline(Markdown& page, const Profile& profile) {
+  page.heading(2, "3. Baseline Benchmarks");
+  write_speed(page, profile);
+  write_host_note(page, profile);
+  write_memory(page, profile);
+  write_headroom(page, profile);
+  const model::Observations& seen = profile.baseline.observations;
+  page.heading(3, "Observations");
+  page.bullets({"Slowest mode: " + known(seen.slowest_mode, "not known, no pass was timed") +
+                    (seen.slowest_mode_reason.empty() ? "" : ", because " + seen.slowest_mode_reason) + ".",
+                "Largest x value: " + known(seen.largest_x_value, "not known") + ".",
+                "Scaling: " + sentence(known(seen.scaling_trend, "not known, fewer than two sizes"))});
+  if (seen.warnings.empty()) page.paragraph("Nothing was seen that makes these tables untrustworthy.");
+  else page.paragraph("Read these tables with care:");
+  std::vector<std::string> warnings;
+  for (const std::string& warning : seen.warnings) warnings.push_back(sentence(warning));
+  page.bullets(warnings);
+}
+
+}  // namespace hone::render

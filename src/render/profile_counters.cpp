@@ -1,0 +1,109 @@
+// Block 4 of profile.md: hardware counters, or the experiments that stand in for them.
+#include "render/format.hpp"
+#include "render/profile_blocks.hpp"
+#include "render/profile_view.hpp"
+
+namespace hone::render {
+
+namespace {
+
+using model::CounterSummary;
+
+// Assessments in words. Thresholds are reading aids, not the classification, which block 5 makes from all evidence.
+std::string occupancy_in_words(const CounterSummary& kernel) {
+  if (!kernel.occupancy_pct) return "";
+  const double achieved = *kernel.occupancy_pct;
+  std::string text = achieved < 25   ? "low: few warps to hide latency behind"
+                     : achieved < 50 ? "moderate"
+                                     : "enough warps to hide latency";
+  const bool gap = kernel.theoretical_occupancy_pct && achieved < 0.7 * *kernel.theoretical_occupancy_pct;
+  if (gap) text += "; well under the theoretical value, so blocks are too few or unevenly long";
+  if (!kernel.occupancy_limiter.empty()) text += "; limited by " + kernel.occupancy_limiter;
+  return text;
+}
+
+std::string throughput_in_words(std::optional<double> pct) {
+  if (!pct) return "";
+  return *pct >= 80 ? "near its limit" : *pct >= 60 ? "busy" : *pct >= 40 ? "half used" : "mostly idle";
+}
+
+std::string hit_rate_in_words(std::optional<double> pct) {
+  if (!pct) return "";
+  return *pct < 10 ? "hardly any reuse, as in streaming" : *pct < 60 ? "some reuse" : "most requests are served here";
+}
+
+std::string registers_in_words(std::optional<double> count) {
+  if (!count) return "";
+  return *count > 128 ? "many: they limit the warps of an SM" : *count > 64 ? "moderate" : "few";
+}
+
+std::string spills_in_words(std::optional<double> count) {
+  if (!count) return "";
+  return *count > 0 ? "registers are spilled to memory: extra traffic" : "none";
+}
+
+std::string shown(std::optional<double> value, const std::string& unit) {
+  return value ? figure(*value) + unit : "not in this capture";
+}
+
+std::string assessed(const std::string& words) { return known(words, "no assessment without the number"); }
+
+void write_kernel(Markdown& page, const CounterSummary& kernel) {
+  page.heading(3, kernel.name);
+  std::string line = "Grid " + known(kernel.grid, "not known") + ", block " + known(kernel.block, "not known");
+  line += kernel.launches > 1 ? ", " + std::to_string(kernel.launches) + " launches" : "";
+  line += kernel.library.empty() ? "" : ", a kernel of " + kernel.library;
+  page.paragraph(line + "." + (kernel.note.empty() ? "" : " " + sentence(kernel.note)));
+  Table table({{"Metric"}, {"Value", Align::right}, {"Assessment"}});
+  table.add_row({"SM Occupancy, achieved", shown(kernel.occupancy_pct, " %"), assessed(occupancy_in_words(kernel))});
+  table.add_row({"SM Occupancy, theoretical", shown(kernel.theoretical_occupancy_pct, " %"), "what registers, shared memory and block size allow"});
+  table.add_row({"Compute Throughput", shown(kernel.compute_throughput_pct, " %"), assessed(throughput_in_words(kernel.compute_throughput_pct))});
+  table.add_row({"Memory Throughput", shown(kernel.memory_throughput_pct, " %"), assessed(throughput_in_words(kernel.memory_throughput_pct))});
+  table.add_row({"L1 Hit Rate", shown(kernel.l1_hit_rate_pct, " %"), assessed(hit_rate_in_words(kernel.l1_hit_rate_pct))});
+  table.add_row({"L2 Hit Rate", shown(kernel.l2_hit_rate_pct, " %"), assessed(hit_rate_in_words(kernel.l2_hit_rate_pct))});
+  table.add_row({"Registers per Thread", shown(kernel.registers_per_thread, ""), assessed(registers_in_words(kernel.registers_per_thread))});
+  table.add_row({"Spills", shown(kernel.spills, ""), assessed(spills_in_words(kernel.spills))});
+  table.add_row({"Duration under the profiler", shown(kernel.duration_us, " us"), "not comparable with the times of block 3: other clocks, caches and replay"});
+  page.table(table);
+  std::string stalls;
+  for (const model::Stall& stall : kernel.stalls) stalls += (stalls.empty() ? "" : ", ") + stall.reason + " " + percent(stall.pct);
+  page.paragraph("Top warp stalls: " + known(stalls, "not in this capture") + ".");
+}
+
+void write_experiments(Markdown& page, const model::Profile& profile) {
+  if (profile.counters.experiments.empty()) return;
+  page.heading(3, "Experiments without counters");
+  Table table({{"Experiment"}, {known(profile.baseline.x_name, "x value"), Align::right}, {"Mode"},
+               {"Time over unchanged", Align::right}, {"What it shows"}});
+  for (const model::Experiment& one : profile.counters.experiments)
+    table.add_row({one.name + (one.parameter.empty() ? "" : ", " + one.parameter), one.x_value, one.mode,
+                   ratio_interval(one.ratio, one.ci_low, one.ci_high), known(one.observation, "no observation recorded")});
+  page.table(table);
+  page.paragraph("Each is the same pass with one thing changed, paired with the unchanged pass; below 1 means the changed one is faster.");
+}
+
+}  // namespace
+
+void write_counters(Markdown& page, const model::Profile& profile) {
+  const model::Counters& counters = profile.counters;
+  page.heading(2, "4. NCU Profiling Summary");
+  if (counters.status == "available") {
+    page.formatted("**Status: available**" + (counters.route.empty() ? "" : " (" + markdown_text(counters.route) + ").") +
+                   (counters.reason.empty() ? "" : " " + markdown_text(sentence(counters.reason))));
+  } else {
+    page.formatted("**Status: unavailable.** " + markdown_text(sentence(known(counters.reason, "the reason was not recorded"))));
+    page.paragraph("To get them: " + sentence(known(counters.remedy, "no remedy is known")));
+  }
+  for (const CounterSummary& kernel : counters.kernels) write_kernel(page, kernel);
+  if (!counters.cpu_events.empty()) {
+    page.heading(3, "CPU events");
+    Table table({{"Event"}, {"Value", Align::right}});
+    for (const auto& [name, value] : counters.cpu_events) table.add_row({name, figure(value)});
+    page.table(table);
+  }
+  write_experiments(page, profile);
+  if (counters.kernels.empty() && counters.experiments.empty() && counters.cpu_events.empty())
+    page.paragraph("No experiment stands in for them: block 5 rests on times and source alone.");
+}
+
+}  // namespace hone::render

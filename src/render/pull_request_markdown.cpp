@@ -1,0 +1,65 @@
+#include "render/pull_request_markdown.hpp"
+
+#include "base/text.hpp"
+#include "render/format.hpp"
+#include "render/markdown.hpp"
+#include "render/outcome.hpp"
+#include "render/report_tables.hpp"
+#include "render/results_table.hpp"
+
+namespace hone::render {
+
+using model::Report;
+
+namespace {
+
+std::string title(const Report& report) {
+  if (!report.applied) return report.kernel + ": no change to merge (" + outcome_word(report) + ")";
+  for (const model::VariantSummary& variant : report.comparison.variants)
+    if (variant.id == report.winner && !variant.title.empty()) return report.kernel + ": " + variant.title;
+  return report.kernel + ": apply " + known(report.winner, "the winner");
+}
+
+void write_what_and_why(Markdown& page, const Report& report) {
+  page.heading(2, "What changed and why");
+  page.paragraph(outcome_text(report));
+  page.paragraph("Before: " + sentence(known(report.profile.summary, "no profile summary was recorded")));
+  for (const model::VariantSummary& variant : report.comparison.variants)
+    if (variant.id == report.winner) page.bullets(settings_rules(variant.settings));
+  for (const std::string& file : report.changed_files) page.formatted("- " + markdown_code(file));
+}
+
+void write_measured(Markdown& page, const Report& report) {
+  page.heading(2, "How it was measured");
+  const model::DeviceInfo& device = report.profile.device;
+  page.bullets({"Device: " + known(device.name, "not known") + ", " + known(device.driver, "driver not known") + ", " +
+                    known(device.compiler, "compiler not known") + ".",
+                "Original and optimized kernel alternate in one session on the same inputs; ratios carry their interval, and a change is "
+                "claimed only where the whole interval lies on one side of 1.",
+                "Kernel time, caches cold, inputs restored before each run; the noise floor comes from the original against a byte copy of "
+                "itself.",
+                "hone " + report.hone_version + " (" + known(report.hone_commit, "commit not known") + "), " + known(report.created, "date not known") + "."});
+}
+
+}  // namespace
+
+std::string pull_request_markdown(const Report& report) {
+  Markdown page;
+  page.heading(1, title(report));
+  write_what_and_why(page, report);
+  page.heading(2, "Results");
+  const std::string x_name = report.profile.baseline.x_name;
+  if (report.speedups.empty()) page.paragraph("None: nothing new stands in production.");
+  page.table(results_table(report.speedups, "speed", x_name, "original", "optimized"));
+  page.table(results_table(report.speedups, "memory", x_name, "original", "optimized"));
+  page.heading(2, "Correctness");
+  if (report.correctness.empty()) page.paragraph("No gate ran: do not merge.");
+  page.table(correctness_table(report));
+  write_measured(page, report);
+  page.heading(2, "Reproduction");
+  if (report.reproduction.empty()) page.paragraph("No commands were recorded.");
+  else page.block(base::join_text(report.reproduction, "\n"), "sh");
+  return page.str();
+}
+
+}  // namespace hone::render

@@ -1,0 +1,70 @@
+#include "render/terminal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "render/progress.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/sample_documents.hpp"
+
+namespace hone::render {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string golden(const std::string& name) { return std::string(HONE_SOURCE_DIR "/tests/render/golden/") + name; }
+
+TEST(Terminal, SummariesOfProfileComparisonAndReport) {
+  const std::string text = profile_summary(test::sample_profile(), Style{}) + "\n----\n\n" +
+                           comparison_summary(test::sample_comparison(), Style{}) + "\n----\n\n" +
+                           report_summary(test::sample_report_applied(), Style{}) + "\n----\n\n" +
+                           report_summary(test::sample_report_reverted(), Style{}) + "\n----\n\n" +
+                           report_summary(test::sample_report_nothing_to_gain(), Style{});
+  test::expect_golden(golden("terminal.txt"), text);
+}
+
+TEST(Terminal, TheFirstLineOfAReportIsItsOutcome) {
+  EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_applied(), Style{}), "rms_norm: APPLIED\n"));
+  EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_reverted(), Style{}), "rms_norm: REVERTED\n"));
+  EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_nothing_to_gain(), Style{}), "rms_norm: NOTHING TO GAIN\n"));
+}
+
+TEST(Terminal, ColoursOnlyWhenAskedAndNeverFromTheDocument) {
+  model::Report report = test::sample_report_reverted();
+  report.outcome += " \033[2J";
+  EXPECT_THAT(report_summary(report, Style{}), Not(HasSubstr("\033")));
+  const std::string colored = report_summary(report, Style{true, 100});
+  EXPECT_TRUE(base::starts_with(colored, "\033[31mrms_norm: REVERTED\033[0m\n"));
+  EXPECT_THAT(colored, Not(HasSubstr("\033[2J")));
+}
+
+TEST(Terminal, LinesKeepToTheWidthWhereTheirTablesCan) {
+  const std::string text = profile_summary(test::sample_profile(), Style{false, 72});
+  for (const std::string& line : base::split(text, '\n')) EXPECT_LE(display_width(line), 72u) << line;
+}
+
+TEST(Terminal, EmptyDocumentsSayWhatIsMissing) {
+  EXPECT_THAT(profile_summary({}, Style{}), HasSubstr("no pass was timed"));
+  EXPECT_THAT(comparison_summary({}, Style{}), HasSubstr("no variant is better than v0"));
+  EXPECT_THAT(report_summary({}, Style{}), HasSubstr("none ran"));
+}
+
+TEST(Progress, EstimatesTheRestOnceThereIsSomethingToGoBy) {
+  EXPECT_EQ(progress_bar({"sweep", 0.4401, 12}, Style{}), "[#######---------]  44 %  12 s, about 15 s left  sweep");
+  EXPECT_EQ(progress_bar({"sweep", 0.01, 12}, Style{}), "[----------------]   1 %  12 s  sweep");
+  EXPECT_EQ(progress_bar({"sweep", 0.5, 0.2}, Style{}), "[########--------]  50 %  200 ms  sweep");
+  EXPECT_EQ(progress_bar({"", 1, 60}, Style{}), "[################] 100 %  1 min 00 s");
+  EXPECT_EQ(progress_line({"sweep", 0.999, 12}), "99 % after 12 s: sweep");
+}
+
+TEST(Progress, TakesAnyFractionAndKeepsToTheWidth) {
+  for (const double fraction : {-1.0, 7.0, 0.5, std::numeric_limits<double>::quiet_NaN()})
+    for (const std::size_t width : {0u, 1u, 20u, 50u, 200u})
+      EXPECT_LE(display_width(progress_bar({std::string(500, 'x') + "\n\033[2J", fraction, 30}, Style{false, width})), width);
+}
+
+}  // namespace
+}  // namespace hone::render
