@@ -19,16 +19,6 @@ constexpr std::size_t kExactLimit = 200;
 
 double normal_upper_tail(double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); }
 
-// Quantile of the standard normal by bisection of its distribution; called a few times for each interval.
-double normal_quantile(double p) {
-  double low = -40, high = 40;
-  for (int step = 0; step < 200 && high - low > 1e-14; ++step) {
-    const double middle = 0.5 * (low + high);
-    (normal_upper_tail(-middle) < p ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
-}
-
 // Quantile of Student's t, by the Cornish-Fisher expansion in 1/degrees (Abramowitz and Stegun 26.7.5); error below 0.5 % from
 // 4 degrees of freedom upwards at the levels used here.
 double student_quantile(double p, double degrees) {
@@ -88,6 +78,18 @@ std::optional<std::vector<Weighted>> weighted(const std::vector<double>& values,
 }
 
 }  // namespace
+
+// Bisection of the distribution: called a few times for each interval, so it need not be quick. The tail is taken on the side
+// where the probability is small and keeps its digits.
+double normal_quantile(double p) {
+  if (p > 0.5) return -normal_quantile(1 - p);
+  double low = -40, high = 0;
+  while (high - low > 1e-14 * (1 - low)) {
+    const double middle = 0.5 * (low + high);
+    (normal_upper_tail(-middle) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });

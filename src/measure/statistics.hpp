@@ -75,6 +75,9 @@ std::optional<double> signed_rank_p(const std::vector<double>& values);
 // trimmed_mean, and 0 < tail < 1.
 std::optional<double> chance_effect(const BlockedRatios& ratios, double tail, std::uint64_t seed);
 
+// The z that a standard normal stays below with probability p, 0 < p < 1, to 1e-13.
+double normal_quantile(double p);
+
 // Two-sided exact binomial p value that `first` of `first + second` events is a fair coin's result. 1 when there are none.
 double fair_coin_p(int first, int second);
 
