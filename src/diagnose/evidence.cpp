@@ -90,12 +90,17 @@ void add_host(const PassFacts& facts, Table& table) {
 void add_events(const model::Profile& profile, Table& table) {
   constexpr double kLowIpc = 1.0;        // cores of the last ten years retire four or more at best
   constexpr double kManyMisses = 10;     // of the last-level cache in 1000 instructions: each costs about 100 ns of waiting
-  for (const auto& [name, value] : profile.counters.cpu_events) {
+  for (const auto& [event, value] : profile.counters.cpu_events) {
+    // "forward.instructions_per_cycle" where events are counted by pass, the bare name where over all of them.
+    const std::size_t dot = event.find('.');
+    const std::string pass = dot == std::string::npos ? "" : event.substr(0, dot) + ": ";
+    const std::string name = dot == std::string::npos ? event : event.substr(dot + 1);
     if (name == "instructions_per_cycle")
-      table.add("Instructions per cycle", number(value), value < kLowIpc ? against(BottleneckClass::compute_bound) : against(BottleneckClass::latency_bound), Source::counters);
+      table.add(pass + "instructions per cycle", number(value),
+                value < kLowIpc ? against(BottleneckClass::compute_bound) : against(BottleneckClass::latency_bound), Source::counters);
     if (name == "llc_misses_per_kilo_instruction")
-      table.add("Last-level misses", number(value) + " in 1000 instructions", value >= kManyMisses ? model::word(BottleneckClass::memory_bound) : against(BottleneckClass::memory_bound),
-                Source::counters);
+      table.add(pass + "last-level misses", number(value) + " in 1000 instructions",
+                value >= kManyMisses ? model::word(BottleneckClass::memory_bound) : against(BottleneckClass::memory_bound), Source::counters);
   }
 }
 
