@@ -198,25 +198,32 @@ struct GroupMemory {
   std::int64_t limit = std::numeric_limits<std::int64_t>::max(), used = 0;
 };
 
+// The value behind a word at the start of a line, as in memory.stat and /proc/meminfo.
+std::int64_t value_of(const std::string& text, const std::string& key) {
+  for (const std::string& line : base::split(text, '\n')) {
+    if (base::starts_with(line, key)) return number(base::trim(line.substr(key.size()))).value_or(0);
+  }
+  return 0;
+}
+
 GroupMemory group_memory(base::FileSystem& files) {
   GroupMemory memory;
-  const auto take = [&](const char* limit_file, const char* used_file) {
-    const auto limit = number(text_of(files, limit_file));
+  const auto take = [&](const std::string& folder, const char* limit_file, const char* used_file,
+                        const char* cache_word) {
+    const auto limit = number(text_of(files, folder + limit_file));
     if (!limit || *limit <= 0 || *limit >= memory.limit) return;
     memory.limit = *limit;
-    memory.used = number(text_of(files, used_file)).value_or(0);
+    // Cached files count as used, but give way.
+    const std::int64_t used = number(text_of(files, folder + used_file)).value_or(0);
+    memory.used = std::max<std::int64_t>(0, used - value_of(text_of(files, folder + "memory.stat"), cache_word));
   };
-  take("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
-  take("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+  take("/sys/fs/cgroup/", "memory.max", "memory.current", "inactive_file ");
+  take("/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ");
   return memory;
 }
 
 std::int64_t meminfo_bytes(base::FileSystem& files, const char* key) {
-  for (const std::string& line : base::split(text_of(files, "/proc/meminfo"), '\n')) {
-    if (!base::starts_with(line, key)) continue;
-    return number(base::trim(line.substr(std::string(key).size()))).value_or(0) * 1024;
-  }
-  return 0;
+  return value_of(text_of(files, "/proc/meminfo"), key) * 1024;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ base::Result<Toolchain> ask_version(std::vector<std::string> command, base::Proc
   base::Command question;
   question.arguments = command;
   question.arguments.emplace_back("--version");
-  question.environment["LC_ALL"] = "C";
+  question.environment.emplace("LC_ALL", "C");
   const std::string asked = base::join_text(question.arguments, " ");
   auto answer = processes.run(question);
   if (!answer) return answer.error();
@@ -117,8 +117,9 @@ base::Error compile_error(const base::Outcome& outcome, const ProgramSource& sou
   }
   std::vector<std::string> messages;
   std::string place;
-  for (const std::string& line : base::split(outcome.error, '\n')) {
+  for (std::string line : base::split(outcome.error, '\n')) {
     if (!is_error_line(line)) continue;
+    if (base::starts_with(line, "./")) line.erase(0, 2);  // the compiler's word for "below the tree"
     if (place.empty()) place = place_of(line);
     if (messages.size() < most_messages) messages.push_back(base::trim(line));
   }

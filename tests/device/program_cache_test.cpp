@@ -1,0 +1,87 @@
+// Keys, seals and entries of the program cache, on files in memory.
+#include "device/cpu/program_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace hone::device::cpu {
+namespace {
+
+ProgramSource sample() { return {"name", {{"a.hpp", "text"}, {"b.hpp", "more"}}, "a.hpp", {{"N", "1"}}}; }
+
+TEST(CacheKey, ChangesWithEverythingThatChangesTheProgram) {
+  std::set<std::string> keys = {cache_key(sample(), "compiler", "flags", "processor")};
+  const auto differs = [&keys](const ProgramSource& source, const char* compiler, const char* flags,
+                               const char* processor) {
+    EXPECT_TRUE(keys.insert(cache_key(source, compiler, flags, processor)).second);
+  };
+  differs(sample(), "compiler 2", "flags", "processor");
+  differs(sample(), "compiler", "flags 2", "processor");
+  differs(sample(), "compiler", "flags", "processor 2");
+  differs(sample(), "compilerflags", "", "processor");
+  ProgramSource changed = sample();
+  changed.files[1].second = "more.";
+  differs(changed, "compiler", "flags", "processor");
+  changed = sample();
+  changed.files[1].first = "c.hpp";
+  differs(changed, "compiler", "flags", "processor");
+  changed = sample();
+  changed.main_file = "b.hpp";
+  differs(changed, "compiler", "flags", "processor");
+  changed = sample();
+  changed.defines = {{"N", "2"}};
+  differs(changed, "compiler", "flags", "processor");
+  changed.defines = {{"N", "1"}, {"N1", ""}};
+  differs(changed, "compiler", "flags", "processor");
+  changed.defines = {};
+  differs(changed, "compiler", "flags", "processor");
+}
+
+TEST(CacheKey, IgnoresTheNameAndTheOrderOfTexts) {
+  ProgramSource other = sample();
+  other.name = "another name";
+  std::swap(other.files[0], other.files[1]);
+  EXPECT_EQ(cache_key(other, "c", "f", "p"), cache_key(sample(), "c", "f", "p"));
+}
+
+TEST(Seal, FitsOnlyTheBytesItWasMadeFor) {
+  for (const std::string& image : {std::string(), std::string("image"), std::string("a\0b", 3), seal("twice")}) {
+    const std::string sealed = seal(image);
+    EXPECT_TRUE(is_sealed(sealed));
+    for (std::size_t i = 0; i < sealed.size(); ++i) {
+      std::string changed = sealed;
+      changed[i] ^= 4;
+      EXPECT_FALSE(is_sealed(changed)) << i;
+      EXPECT_FALSE(is_sealed(sealed.substr(0, i)) && i != image.size()) << i;
+    }
+  }
+}
+
+TEST(ProgramCache, FindsWhatWasStoredAndNothingBroken) {
+  base::MemoryFiles files;
+  const ProgramCache cache("/cache", files);
+  EXPECT_FALSE(cache.find("key"));
+  ASSERT_TRUE(cache.store("key", seal("image")));
+  EXPECT_EQ(cache.find("key"), seal("image"));
+  ASSERT_TRUE(files.write_atomically(cache.path_of("key"), "garbage"));
+  EXPECT_FALSE(cache.find("key"));
+}
+
+TEST(ProgramCache, AFullDiskIsAnErrorAndLeavesNoEntry) {
+  base::MemoryFiles files;
+  files.fail_writes_after(0);
+  const ProgramCache cache("/cache", files);
+  EXPECT_FALSE(cache.store("key", seal("image")));
+  EXPECT_FALSE(cache.find("key"));
+}
+
+TEST(ProgramCache, WithoutAFolderNothingIsKept) {
+  base::MemoryFiles files;
+  const ProgramCache cache("", files);
+  EXPECT_TRUE(cache.store("key", seal("image")));
+  EXPECT_TRUE(files.files().empty());
+}
+
+}  // namespace
+}  // namespace hone::device::cpu
