@@ -26,9 +26,7 @@ void write_what_and_why(Markdown& page, const Report& report) {
   page.paragraph("Before: " + sentence(known(report.profile.summary, "no profile summary was recorded")));
   for (const model::VariantSummary& variant : report.comparison.variants)
     if (variant.id == report.winner) page.bullets(settings_rules(variant.settings));
-  std::vector<std::string> files;
-  for (const std::string& file : report.changed_files) files.push_back(markdown_code(file));
-  if (!files.empty()) page.formatted("Files changed: " + base::join_text(files, ", ") + ".");
+  for (const std::string& file : report.changed_files) page.formatted("- " + markdown_code(file));
 }
 
 void write_measured(Markdown& page, const Report& report) {

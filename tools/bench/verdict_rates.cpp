@@ -1,0 +1,58 @@
+// Error rates of the verdict by simulation: the table of docs/measuring.md. Needs no quiet machine, the same for everyone.
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "measure/judge.hpp"
+#include "measure/statistics.hpp"
+#include "tests/measure/noise.hpp"
+
+namespace {
+
+using namespace hone;
+using model::Verdict;
+
+constexpr int kIdenticalSessions = 1000, kIdenticalBlocks = 40, kPlantedSessions = 300, kPlantedBlocks = 20;
+
+// What a whole comparison does when every early look that decides may end it.
+Verdict sequential_verdict(const std::vector<measure::SampledQuad>& quads, const measure::CompareOptions& options) {
+  for (int look : measure::kInterimLooks) {
+    if (look >= static_cast<int>(quads.size())) break;
+    const auto interim = measure::judge({quads.begin(), quads.begin() + look}, options, measure::kInterimFalseAlarm);
+    if (interim.verdict != Verdict::unresolved) return interim.verdict;
+  }
+  return measure::judge(quads, options, measure::kFinalFalseAlarm).verdict;
+}
+
+void print_row(const measure::NamedNoise& named) {
+  int wrong = 0, two = 0, five = 0;
+  double half_width = 0;
+  for (int session = 0; session < kIdenticalSessions; ++session) {
+    measure::CompareOptions options;
+    options.seed = static_cast<std::uint64_t>(session);
+    const Verdict verdict =
+        sequential_verdict(measure::simulate(named.noise, kIdenticalBlocks, 1, 5000 + options.seed), options);
+    wrong += verdict == Verdict::faster || verdict == Verdict::slower;
+  }
+  for (int session = 0; session < kPlantedSessions; ++session) {
+    measure::CompareOptions options;
+    options.seed = static_cast<std::uint64_t>(session);
+    const auto judged = [&](double ratio) {
+      const auto quads = measure::simulate(named.noise, kPlantedBlocks, ratio, 9000 + options.seed);
+      return measure::judge(quads, options, measure::kFinalFalseAlarm);
+    };
+    const model::Comparison small = judged(1.02);
+    two += small.verdict == Verdict::slower;
+    five += judged(1.05).verdict == Verdict::slower;
+    half_width += measure::half_width_pct(small) / kPlantedSessions;
+  }
+  fmt::print("| {} | {} / {} | {} / {} | {} / {} | {:.2f} |\n", named.name, wrong, kIdenticalSessions, two,
+             kPlantedSessions, five, kPlantedSessions, half_width);
+}
+
+}  // namespace
+
+int main() {
+  fmt::print("| noise | wrong for identical code | 2 % found | 5 % found | half width, % |\n|---|---|---|---|---|\n");
+  for (const measure::NamedNoise& named : measure::machine_noises()) print_row(named);
+}
