@@ -109,6 +109,8 @@ class Session {
   virtual std::vector<Knob> knobs() const = 0;
   // Valid settings of one pass at one size, the shipped ones first.
   virtual std::vector<model::Settings> space(const std::string& pass, const std::string& x_value) const = 0;
+  // Knobs whose forward value backward must use at the same size, because forward leaves its mark in what it saves.
+  virtual std::vector<std::string> coupled_knobs() const { return {}; }
   virtual model::Variant original() const = 0;                           // v0: the settings in force at every size
 
   virtual base::Result<Built> build(const model::Variant& variant) = 0;  // compiles every part; an error carries the compiler's words

@@ -58,4 +58,17 @@ std::optional<DocumentHead> parse_head(const std::string& text) {
   return DocumentHead{word("schema"), word("kernel")};
 }
 
+std::string request_json(const ProposalRequest& request) {
+  const json object = {{"schema", "hone.proposal/1"},
+                       {"kernel", request.kernel},
+                       {"asked", "one change of the original source that makes the kernel faster and keeps its results"},
+                       {"original", request.original},
+                       {"best", request.best},
+                       {"bottleneck", request.bottleneck},
+                       {"write", {{"variant", request.variant_file}, {"hypothesis", "hypothesis.md"}}},
+                       {"nothing_more_exit_status", 10},
+                       {"tried", request.tried}};
+  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace hone::stages

@@ -30,4 +30,11 @@ struct DocumentHead {
 };
 std::optional<DocumentHead> parse_head(const std::string& json);
 
+// request.json of the proposer protocol (hone.proposal/1).
+struct ProposalRequest {
+  std::string kernel, best, original, variant_file, bottleneck;
+  std::vector<std::map<std::string, std::string>> tried;
+};
+std::string request_json(const ProposalRequest& request);
+
 }  // namespace hone::stages

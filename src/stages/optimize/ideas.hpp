@@ -1,0 +1,50 @@
+// What to try next: combinations of parts that were measured, the outside proposer, then the profile's strategies in order.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "repository/repository.hpp"
+#include "stages/optimize/evaluate.hpp"
+#include "stages/optimize/lab.hpp"
+#include "stages/optimize/proposer.hpp"
+
+namespace hone::stages {
+
+class Ideas {
+ public:
+  explicit Ideas(Lab& lab) : lab_(lab) {}
+
+  // The next change against `best`, never one that was tried before; nothing when all sources are used up.
+  base::Result<std::optional<repository::Proposal>> next(const model::Variant& best, const std::vector<TriedVariant>& tried,
+                                                         const std::vector<std::string>& notes_files);
+  // A mixed variant leaves its winning part for a combination with the best so far.
+  void offer_parts(const Evaluation& mixed) { parts_.push_back(mixed); }
+
+  const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  std::optional<repository::Proposal> combination(const model::Variant& best);
+  std::optional<repository::Proposal> from_strategies(const model::Variant& best);
+  bool is_new(const model::Variant& variant) { return tried_.insert(signature(variant)).second; }
+
+  Lab& lab_;
+  std::set<std::string> tried_;
+  std::deque<Evaluation> parts_;
+  std::size_t strategy_ = 0;   // index into the profile's strategy order
+  int of_strategy_ = 0;        // proposals taken from it
+  int asked_ = 0;              // questions to the proposer
+  bool proposer_done_ = false;
+  std::vector<std::string> findings_;
+};
+
+// The settings of `mixed` at the sizes where it was faster beyond doubt, those of `best` elsewhere. Nothing when no pass has
+// such a part or the variant changes source.
+std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best, const std::string& x_name,
+                                            const std::vector<std::string>& sizes);
+
+}  // namespace hone::stages

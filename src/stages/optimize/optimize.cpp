@@ -1,0 +1,258 @@
+#include "stages/optimize/optimize.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "stages/optimize/evaluate.hpp"
+#include "stages/optimize/ideas.hpp"
+#include "stages/optimize/lab.hpp"
+#include "stages/optimize/notebook.hpp"
+#include "stages/optimize/scope.hpp"
+#include "stages/optimize/settings_function.hpp"
+#include "stages/optimize/stopping.hpp"
+#include "stages/optimize/sweep.hpp"
+#include "stages/optimize/target_metric.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+class Optimization {
+ public:
+  Optimization(Lab& lab, std::optional<TargetMetric> target)
+      : lab_(lab), target_(std::move(target)), passes_(aim_of(lab).passes), ideas_(lab),
+        small_gains_(lab.options().small_gain_pct, typical_noise_floor(lab.profile(), passes_)) {}
+
+  base::Result<model::ComparisonDocument> run() {
+    const model::Profile& profile = lab_.profile();
+    document_.kernel = profile.kernel, document_.created = lab_.session().clock().utc();
+    document_.device = profile.device.name, document_.profile_created = profile.created;
+    document_.source_hash = profile.identity.source_hash, document_.dtype = profile.request.dtype;
+    document_.representative_x = representative_size(profile, lab_.session().sizes());
+    document_.winner = "v0";
+    if (auto looped = loop(); !looped) return looped.error();
+    conclude();
+    if (auto saved = save(); !saved) return saved.error();
+    return document_;
+  }
+
+ private:
+  std::optional<std::string> reason_to_stop() const {
+    const Evaluation* best = best_ ? &*best_ : nullptr;
+    if (target_) {
+      if (auto met = target_reached(*target_, lab_.profile(), lab_.session().sizes(), best)) return met;
+    }
+    if (lab_.profile().request.goal != "memory") {
+      if (auto left = nothing_left(lab_.profile(), passes_, lab_.options().ceiling_share_pct, best ? &best->against_v0 : nullptr)) return left;
+    }
+    if (static_cast<int>(document_.variants.size()) >= lab_.options().max_variants) {
+      return fmt::format("all {} variants allowed by --max-variants were used", lab_.options().max_variants);
+    }
+    return small_gains_.reason();
+  }
+
+  base::Result<void> loop() {
+    if (auto stop = reason_to_stop()) return document_.stop_reason = *stop, base::Result<void>();
+    auto original = contestant_of(lab_, lab_.session().original());
+    if (!original) return original.error();
+    original_ = best_contestant_ = std::move(*original);
+    original_.variant.id = best_contestant_.variant.id = "v0";
+    if (auto swept = run_sweep(); !swept) return swept;
+    while (true) {
+      if (auto stop = reason_to_stop()) return document_.stop_reason = *stop, base::Result<void>();
+      auto idea = ideas_.next(best_contestant_.variant, tried_, notes_files_);
+      if (!idea) return idea.error();
+      if (!*idea) {
+        document_.stop_reason = "every strategy of the profile has been tried";
+        return {};
+      }
+      if (auto done = run_proposal(**idea); !done) return done;
+    }
+  }
+
+  std::string next_id() const { return "v" + std::to_string(document_.variants.size() + 1); }
+
+  base::Result<void> run_sweep() {
+    model::Variant variant = original_.variant;
+    variant.id = next_id(), variant.parent = "v0", variant.strategy = "parameter-sweep";
+    variant.title = "settings by size, measured";
+    std::string knobs;
+    for (const repository::Knob& knob : lab_.session().knobs()) {
+      if (std::find(passes_.begin(), passes_.end(), knob.pass) != passes_.end()) knobs += fmt::format("- {} of {}, {} values: {}\n", knob.name, knob.pass, knob.values.size(), knob.help);
+    }
+    const std::string changes = "Settings as a function of " + lab_.session().x_name() + ", chosen by measurement; the source stays as it is. Knobs:\n" + knobs;
+    model::Notes notes = open(variant, "The shipped settings follow from a heuristic. " + lab_.profile().summary + " Measured settings at each size should come nearer to the ceiling.",
+                              changes, "", sweep_predictions(lab_.profile(), passes_));
+    if (auto written = write_notes(notes); !written) return written;
+    auto swept = sweep(lab_, original_.variant);
+    if (!swept) return swept.error();
+    document_.evaluations = swept->evaluations;
+    document_.sweep = swept->points;
+    for (const auto& [pass, function] : swept->settings) variant.settings[pass] = function;
+    findings_ = swept->findings;
+    notes.changes += fmt::format("\nOf {} configurations {} differ in machine code or launch, {} were timed. Chosen:\n", swept->evaluations.planned,
+                                 swept->evaluations.distinct_binaries, swept->evaluations.timed);
+    for (const auto& [pass, function] : swept->settings) {
+      for (const model::SettingsRule& rule : function.rules) notes.changes += fmt::format("- {} from {}: {} ({})\n", pass, rule.from_x, settings_text(rule.settings), rule.reason);
+      notes.changes += "- " + pass + ": " + function.reason + "\n";
+    }
+    notes.diff = settings_diff(original_.variant, variant);
+    return run_variant(variant, notes);
+  }
+
+  base::Result<void> run_proposal(const repository::Proposal& proposal) {
+    model::Variant variant = proposal.variant;
+    variant.id = next_id(), variant.parent = best_contestant_.variant.id;
+    const std::string diff = proposal.diff.empty() ? settings_diff(best_contestant_.variant, variant) : proposal.diff;
+    model::Notes notes = open(variant, proposal.hypothesis + lessons(), proposal.changes, diff, proposal.predictions);
+    return run_variant(variant, notes);
+  }
+
+  model::Notes open(const model::Variant& variant, const std::string& hypothesis, const std::string& changes, const std::string& diff,
+                    const std::vector<model::Prediction>& predictions) {
+    model::Notes notes = open_notes(lab_, variant, hypothesis, changes, diff, predictions);
+    notes.date = lab_.session().clock().utc();
+    return notes;
+  }
+
+  std::string lessons() const {
+    if (document_.variants.empty()) return "";
+    const model::VariantSummary& last = document_.variants.back();
+    return fmt::format("\n\nSo far: {} ({}) was {}: {}", last.id, last.strategy, model::word(last.status), last.reason);
+  }
+
+  base::Result<void> write_notes(const model::Notes& notes) {
+    return lab_.ports().documents.write_notes(lab_.workspace(), lab_.profile(), notes);
+  }
+
+  base::Result<void> write_variant(const model::Variant& variant) {
+    const Workspace& workspace = lab_.workspace();
+    if (auto written = workspace.write(workspace.settings_name(variant.id), model::to_json(variant)); !written) return written;
+    if (variant.edits.empty()) return {};
+    return workspace.write(workspace.source_name(variant.id, lab_.session().variant_file_extension()), variant.edits.front().content);
+  }
+
+  // Notes with hypothesis and prediction, and the variant itself, are on the disk before it runs.
+  base::Result<void> run_variant(const model::Variant& variant, model::Notes notes) {
+    lab_.ports().progress.step(fmt::format("{}: {}", variant.id, variant.title));
+    if (auto written = write_variant(variant); !written) return written;
+    if (auto written = write_notes(notes); !written) return written;
+    auto evaluation = evaluate(lab_, original_, best_contestant_, variant, notes.predictions);
+    if (!evaluation) return evaluation.error();
+    close_notes(notes, *evaluation);
+    if (auto written = write_notes(notes); !written) return written;
+    const std::string notes_file = lab_.workspace().notes_name(variant.id);
+    document_.variants.push_back(summary_of(notes, variant, notes_file));
+    document_.learnings.push_back(variant.id + " (" + variant.strategy + "): " + notes.learnings);
+    tried_.push_back({variant.id, variant.parent, variant.strategy, model::word(notes.status), notes.reason});
+    notes_files_.push_back(notes_file);
+    small_gains_.add(*evaluation);
+    lab_.ports().progress.message(fmt::format("{} {}: {}", variant.id, model::word(notes.status), notes.reason));
+    if (notes.status == model::VariantStatus::accepted) {
+      best_contestant_ = evaluation->contestant;
+      best_ = *evaluation;
+      document_.winner = variant.id;
+    } else if (notes.status == model::VariantStatus::mixed) {
+      ideas_.offer_parts(*evaluation);
+    }
+    return save();
+  }
+
+  void conclude() {
+    const std::vector<std::string>& more = ideas_.findings();
+    findings_.insert(findings_.end(), more.begin(), more.end());
+    for (const std::string& finding : findings_) document_.learnings.push_back(finding);
+    if (!best_) {
+      document_.winner_reason = document_.variants.empty() ? "nothing was tried: " + document_.stop_reason : "no variant was faster beyond doubt with every guardrail kept";
+      return;
+    }
+    std::vector<std::string> figures;
+    for (const CellResult& r : best_->against_v0) {
+      if (r.cell.x_value == document_.representative_x) figures.push_back(fmt::format("{} {} x v0 ({})", r.cell.mode, interval_text(r.comparison), model::word(r.comparison.verdict)));
+    }
+    document_.winner_reason = fmt::format("at {}={}: {}; the last variant accepted, each against the best before it", lab_.session().x_name(), document_.representative_x,
+                                          base::join_text(figures, ", "));
+  }
+
+  base::Result<void> save() {
+    if (auto written = lab_.workspace().write("comparison.json", model::to_json(document_)); !written) return written;
+    return lab_.ports().documents.write_comparison(lab_.workspace(), document_);
+  }
+
+  Lab& lab_;
+  std::optional<TargetMetric> target_;
+  std::vector<std::string> passes_;
+  Ideas ideas_;
+  SmallGains small_gains_;
+  model::ComparisonDocument document_;
+  Contestant original_, best_contestant_;
+  std::optional<Evaluation> best_;  // of the best variant; nothing while v0 is
+  std::vector<TriedVariant> tried_;
+  std::vector<std::string> notes_files_, findings_;
+};
+
+Question question_about(const model::ComparisonDocument& document) {
+  Question question;
+  question.headline = document.winner == "v0" ? "v0 stays: " + document.winner_reason : document.winner + " is the winner, " + document.winner_reason;
+  for (const model::VariantSummary& v : document.variants) question.lines.push_back(fmt::format("{} {} ({}): {}", v.id, model::word(v.status), v.strategy, v.reason));
+  question.lines.push_back("stopped because: " + document.stop_reason);
+  for (const model::VariantSummary& v : document.variants) {
+    const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;
+    if (usable && v.id != document.winner) question.alternatives.push_back(v.id);
+  }
+  question.accept = "go on to finalize with " + document.winner;
+  question.stop = "keep the results and change nothing";
+  return question;
+}
+
+// A profile holds for the run it describes: its content, the source and the device it was measured on.
+std::string identity_of(const model::Profile& profile) {
+  return base::content_hash(model::to_json(profile)) + " " + profile.identity.source_hash + " " + profile.device.id + " " + profile.device.name;
+}
+
+}  // namespace
+
+base::Result<void> check_profile(repository::Session& session, const model::Profile& profile) {
+  const std::string remedy = "profile again: hone profile " + session.identity().kernel;
+  const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& found) {
+    return base::Error{base::ErrorKind::preflight, "a profile of this " + what + ": " + expected, found, "profile.json", remedy};
+  };
+  if (profile.kernel != session.identity().kernel) return refuse("kernel", session.identity().kernel, profile.kernel);
+  if (profile.identity.source_hash != session.source_hash()) return refuse("source", session.source_hash(), "a profile of source " + profile.identity.source_hash);
+  const model::DeviceInfo device = session.device();
+  if (profile.device.kind != device.kind || profile.device.name != device.name || profile.device.architecture != device.architecture) {
+    return refuse("device", device.name + " (" + device.architecture + ")", "a profile of " + profile.device.name + " (" + profile.device.architecture + ")");
+  }
+  return {};
+}
+
+base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
+                                       const Workspace& workspace, const Ports& ports) {
+  if (auto checked = check_profile(session, profile); !checked) return checked.error();
+  std::optional<TargetMetric> target;
+  if (!options.target_metric.empty()) {
+    auto parsed = parse_target_metric(options.target_metric, session.modes(), session.x_name(), session.sizes());
+    if (!parsed) return parsed.error();
+    target = std::move(*parsed);
+  }
+  auto journal = Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), identity_of(profile));
+  if (!journal) return journal.error();
+  if (journal->resumed_records() > 0) ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
+  Lab lab(session, profile, options, ports, workspace, std::move(*journal));
+  auto document = Optimization(lab, std::move(target)).run();
+  if (!document) return document.error();
+  OptimizeOutcome outcome{std::move(*document), {}};
+  outcome.decision = checkpoint(ports, options.autonomous, question_about(outcome.comparison), options.next_command);
+  if (outcome.decision.choice == Choice::another) {
+    outcome.comparison.winner_reason = fmt::format("chosen at the checkpoint instead of {} ({})", outcome.comparison.winner, outcome.comparison.winner_reason);
+    outcome.comparison.winner = outcome.decision.alternative;
+    if (auto written = workspace.write("comparison.json", model::to_json(outcome.comparison)); !written) return written.error();
+    if (auto written = ports.documents.write_comparison(workspace, outcome.comparison); !written) return written.error();
+  }
+  return outcome;
+}
+
+}  // namespace hone::stages

@@ -1,0 +1,26 @@
+// Stage 2: from a profile to variants with verdicts. The parameter sweep first, then one change at a time in the profile's
+// order, until there is nothing more to gain, to try or to allow.
+#pragma once
+
+#include "model/variant.hpp"
+#include "repository/repository.hpp"
+#include "stages/optimize/options.hpp"
+#include "stages/ports.hpp"
+
+namespace hone::stages {
+
+struct OptimizeOutcome {
+  model::ComparisonDocument comparison;  // winner as decided, by the person where one was asked
+  Decision decision;
+};
+
+// Writes notes, variant files, samples, comparison.json and the documents. Errors: the profile is of another kernel, source or
+// device (pre-flight); a target metric that can not be read (usage); v0 itself does not run; a full disk; a stop by the user.
+// Run again after a stop or a kill, it goes on where it was.
+base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
+                                       const Workspace& workspace, const Ports& ports);
+
+// Refuses a profile of another kernel, source or device: what it says would not hold here.
+base::Result<void> check_profile(repository::Session& session, const model::Profile& profile);
+
+}  // namespace hone::stages

@@ -1,0 +1,175 @@
+#include "stages/optimize/proposer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "stages/optimize/scope.hpp"
+#include "stages/unified_diff.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+constexpr int kNothingMore = 10;                          // exit status by the contract
+constexpr std::uint64_t kOutputLimitBytes = 1u << 20;     // of its standard output and error; more is dropped
+constexpr std::size_t kLargestTextBytes = 4u << 20;       // of variant.* and hypothesis.md
+
+ProposerAnswer failed(std::string reason) { return {ProposerAnswer::Kind::failed, std::move(reason), {}}; }
+
+std::string last_line(const std::string& text) {
+  const std::vector<std::string> lines = base::split(base::trim(text), '\n');
+  return lines.empty() ? "" : lines.back().substr(0, 200);
+}
+
+// Everything the program may know, laid out afresh: a folder left by a killed run is not trusted.
+base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Variant& best, const std::vector<TriedVariant>& tried,
+                           const std::vector<std::string>& notes_files) {
+  base::FileSystem& files = lab.ports().files;
+  if (auto removed = files.remove_recursively(folder); !removed) return removed;
+  const auto write = [&](const std::string& name, const std::string& content) { return files.write_atomically(base::join(folder, name), content); };
+  if (auto done = write("profile.json", model::to_json(lab.profile())); !done) return done;
+  for (const std::string& name : notes_files) {
+    if (!files.exists(lab.workspace().at(name))) continue;
+    auto text = files.read(lab.workspace().at(name));
+    if (!text) return text.error();
+    if (auto done = write("notes/" + base::file_name(name), *text); !done) return done;
+  }
+  std::string main_name = "original";
+  for (const auto& [name, content] : lab.session().snapshot()) {
+    if (main_name == "original") main_name = base::file_name(name);
+    if (auto done = write(base::file_name(name), content); !done) return done;
+  }
+  for (const model::SourceEdit& edit : best.edits) {
+    if (auto done = write("best/" + base::file_name(edit.file), edit.content); !done) return done;
+  }
+  ProposalRequest request;
+  request.kernel = lab.profile().kernel, request.best = best.id, request.original = main_name;
+  request.variant_file = "variant." + lab.session().variant_file_extension();
+  request.bottleneck = model::word(lab.profile().bottleneck.cls);
+  for (const TriedVariant& t : tried) request.tried.push_back({{"id", t.id}, {"parent", t.parent}, {"strategy", t.strategy}, {"status", t.status}, {"reason", t.reason}});
+  return write("request.json", request_json(request));
+}
+
+base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, const model::Variant& best) {
+  base::FileSystem& files = lab.ports().files;
+  if (!files.is_directory(folder)) return failed("its folder is gone: it must write into the folder it is given");
+  auto names = files.list(folder);
+  if (!names) return failed("its folder can not be read: " + names.error().found);
+  std::vector<std::string> variants;
+  for (const std::string& name : *names) {
+    if (base::starts_with(name, "variant.")) variants.push_back(name);
+  }
+  if (variants.empty()) return failed("it wrote no variant.* file");
+  if (variants.size() > 1) return failed("it wrote more than one variant.* file: " + base::join_text(variants, ", "));
+  if (!files.exists(base::join(folder, "hypothesis.md"))) return failed("it wrote no hypothesis.md: a change without a prediction is not tried");
+  auto text = files.read(base::join(folder, variants.front()));
+  if (!text) return failed("its variant can not be read: " + text.error().found);
+  auto hypothesis = files.read(base::join(folder, "hypothesis.md"));
+  if (!hypothesis) return failed("its hypothesis.md can not be read: " + hypothesis.error().found);
+  if (base::trim(*text).empty()) return failed("its variant is empty");
+  if (base::trim(*hypothesis).empty()) return failed("its hypothesis.md is empty: a change without a prediction is not tried");
+  if (text->size() > kLargestTextBytes || hypothesis->size() > kLargestTextBytes) return failed("its files are larger than 4 MiB");
+  auto variant = lab.session().variant_from_source(*text, best);
+  if (!variant) return failed("its text is refused: " + variant.error().found);
+  ProposerAnswer answer;
+  answer.kind = ProposerAnswer::Kind::proposal;
+  answer.proposal.variant = std::move(*variant);
+  answer.proposal.variant.strategy = "proposer";
+  answer.proposal.variant.title = "proposed by " + lab.options().proposer;
+  answer.proposal.hypothesis = *hypothesis;
+  answer.proposal.changes = "The main source file as the proposer wrote it, see the diff.";
+  answer.proposal.predictions = predictions_of(*hypothesis, all_cells(lab.session()));
+  const auto sources = lab.session().snapshot();
+  answer.proposal.diff = sources.empty() ? "" : unified_diff(sources.front().second, *text, base::file_name(sources.front().first), variants.front());
+  return answer;
+}
+
+base::Result<ProposerAnswer> run(Lab& lab, const std::string& folder, const model::Variant& best) {
+  base::Command command;
+  command.arguments = {"sh", "-c", lab.options().proposer + " \"$1\"", "sh", folder};
+  command.deadline_ms = lab.options().proposer_deadline_ms;
+  command.output_limit_bytes = kOutputLimitBytes;
+  auto outcome = lab.ports().processes.run(command);
+  if (!outcome && outcome.error().kind == base::ErrorKind::interrupted) return outcome.error();
+  if (!outcome) return failed("it can not be started: " + outcome.error().found);
+  if (outcome->timed_out) return failed(fmt::format("it did not end within {:.0f} s and was killed", static_cast<double>(command.deadline_ms) / 1000));
+  if (outcome->exit_status == kNothingMore) return ProposerAnswer{ProposerAnswer::Kind::nothing_more, "it has nothing more to propose", {}};
+  if (outcome->exit_status != 0) {
+    const std::string words = last_line(outcome->error.empty() ? outcome->output : outcome->error);
+    return failed(fmt::format("it exited with status {}{}", outcome->exit_status, words.empty() ? "" : ": " + words));
+  }
+  return read_answer(lab, folder, best);
+}
+
+ProposerAnswer answer_of(Lab& lab, const Record& record) {
+  ProposerAnswer answer;
+  answer.reason = record.text_at("reason");
+  const std::string kind = record.text_at("kind");
+  if (kind == "nothing-more") answer.kind = ProposerAnswer::Kind::nothing_more;
+  if (kind != "proposal") return answer;
+  auto variant = model::parse_variant(record.text_at("variant"), "journal.jsonl");
+  if (!variant) return failed("its recorded answer can not be read");
+  answer.kind = ProposerAnswer::Kind::proposal;
+  answer.proposal.variant = std::move(*variant);
+  answer.proposal.hypothesis = record.text_at("hypothesis");
+  answer.proposal.changes = record.text_at("changes");
+  answer.proposal.diff = record.text_at("diff");
+  answer.proposal.predictions = predictions_of(answer.proposal.hypothesis, all_cells(lab.session()));
+  return answer;
+}
+
+Record record_of(const ProposerAnswer& answer) {
+  static constexpr const char* kKinds[] = {"proposal", "nothing-more", "failed"};
+  Record record;
+  record.event = "proposed";
+  record.text = {{"kind", kKinds[static_cast<int>(answer.kind)]}, {"reason", answer.reason}};
+  if (answer.kind == ProposerAnswer::Kind::proposal) {
+    model::Variant named = answer.proposal.variant;
+    named.id = "proposed";  // a variant file has a name; the loop gives the real one
+    record.text["variant"] = model::to_json(named);
+    record.text["hypothesis"] = answer.proposal.hypothesis;
+    record.text["changes"] = answer.proposal.changes;
+    record.text["diff"] = answer.proposal.diff;
+  }
+  return record;
+}
+
+}  // namespace
+
+std::vector<model::Prediction> predictions_of(const std::string& hypothesis, const std::vector<repository::Cell>& cells) {
+  std::vector<model::Prediction> predictions;
+  for (const std::string& raw : base::split(hypothesis, '\n')) {
+    const std::string line = base::trim(raw);
+    const std::size_t at = line.find('@'), equals = line.rfind('=');
+    if (!base::starts_with(line, "predict ") || at == std::string::npos || equals == std::string::npos || equals < at) continue;
+    const std::string mode = base::trim(line.substr(8, at - 8)), x_value = base::trim(line.substr(at + 1, equals - at - 1));
+    const std::string figure = base::trim(line.substr(equals + 1));
+    char* end = nullptr;
+    const double ratio = std::strtod(figure.c_str(), &end);
+    if (end == figure.c_str() || *end != '\0' || !std::isfinite(ratio) || ratio <= 0) continue;
+    if (std::find(cells.begin(), cells.end(), repository::Cell{x_value, mode}) == cells.end()) continue;
+    predictions.push_back({x_value, mode, ratio, "the proposer's own prediction"});
+  }
+  return predictions;
+}
+
+base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best, const std::vector<TriedVariant>& tried,
+                                          const std::vector<std::string>& notes_files) {
+  if (auto go = lab.check_interrupt(); !go) return go.error();
+  // What was tried by then is part of the question: another history is another question.
+  std::string key = std::to_string(number) + "|" + lab.options().proposer + "|" + signature(best);
+  for (const TriedVariant& t : tried) key += "|" + t.id + " " + t.status;
+  if (const Record* known = lab.journal().find("proposed", key)) return answer_of(lab, *known);
+  lab.ports().progress.step("ask the proposer for a variant");
+  const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
+  if (auto laid = lay_out(lab, folder, best, tried, notes_files); !laid) return laid.error();
+  auto answer = run(lab, folder, best);
+  if (!answer) return answer.error();
+  if (auto written = lab.journal().append(key, record_of(*answer)); !written) return written.error();
+  return answer;
+}
+
+}  // namespace hone::stages

@@ -1,0 +1,111 @@
+#include "stages/optimize/stopping.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hone::stages {
+
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
+
+double noise_at(const model::Profile& profile, const std::string& x_value, const std::string& mode) {
+  for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
+    if (floor.x_value == x_value && floor.mode == mode) return floor.smallest_effect_pct;
+  }
+  return 0;
+}
+
+const CellResult* find(const std::vector<CellResult>* results, const std::string& x_value, const std::string& mode) {
+  if (results == nullptr) return nullptr;
+  for (const CellResult& r : *results) {
+    if (r.cell == repository::Cell{x_value, mode}) return &r;
+  }
+  return nullptr;
+}
+
+// The upper end of what is known of a time or a memory figure; nothing when it was not measured.
+std::optional<double> upper_at(const TargetMetric& target, const std::string& x_value, const model::Profile& profile, const Evaluation* best) {
+  if (best != nullptr && target.subject == "memory") {
+    for (const MemoryResult& m : best->memory) {
+      if (m.x_value == x_value) return m.candidate_mb;
+    }
+    return std::nullopt;
+  }
+  if (best != nullptr) {
+    const CellResult* r = find(&best->against_v0, x_value, target.subject);
+    if (r == nullptr || !(r->comparison.ratio > 0) || !(r->comparison.candidate_ms.p50 > 0)) return std::nullopt;
+    return r->comparison.candidate_ms.p50 * r->comparison.ci_high / r->comparison.ratio;
+  }
+  if (target.subject == "memory") return std::nullopt;  // the profile's table is of the caller; the loop measures the kernel's own
+  for (const model::Headroom& row : profile.headroom) {
+    if (row.x_value == x_value && row.mode == target.subject && row.measured_ms > 0) {
+      return row.measured_ms * (1 + noise_at(profile, x_value, row.mode) / 100);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes, double share_pct,
+                                        const std::vector<CellResult>* best) {
+  double least_share = 1e9;
+  bool at_ceiling = true, below_noise = true;
+  int cells = 0;
+  for (const model::Headroom& row : profile.headroom) {
+    if (!contains(passes, row.mode) || !(row.ratio > 0)) continue;
+    const CellResult* now = find(best, row.x_value, row.mode);
+    const double ratio = row.ratio * (now != nullptr && now->comparison.ci_low > 0 ? now->comparison.ratio : 1);
+    const double share = 100 / ratio, left = 100 - share;
+    const double noise = noise_at(profile, row.x_value, row.mode);
+    least_share = std::min(least_share, share);
+    at_ceiling = at_ceiling && share >= share_pct;
+    below_noise = below_noise && (share >= share_pct || left < noise);
+    ++cells;
+  }
+  if (cells == 0 || (!at_ceiling && !below_noise)) return std::nullopt;
+  if (at_ceiling) return fmt::format("at {:.0f} % of the ceiling: nothing to gain (the least share of {} cells; {:g} % counts as reached)", least_share, cells, share_pct);
+  return fmt::format("at {:.0f} % of the ceiling: nothing to gain that could be seen here, what is left is below the noise floor in every cell", least_share);
+}
+
+std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile, const std::vector<std::string>& sizes,
+                                          const Evaluation* best) {
+  const std::vector<std::string> where = target.x_value.empty() ? sizes : std::vector<std::string>{target.x_value};
+  double largest = 0;
+  for (const std::string& x_value : where) {
+    const auto upper = upper_at(target, x_value, profile, best);
+    if (!upper || !met_by(target, *upper)) return std::nullopt;
+    largest = std::max(largest, *upper);
+  }
+  return fmt::format("target met: {}; the upper end of what was measured is {:.4g} {}", target.text, largest, target.subject == "memory" ? "MB" : "ms");
+}
+
+void SmallGains::add(const Evaluation& evaluation) {
+  const bool sweep_without_effect = evaluation.ruling.status == model::VariantStatus::same_binary && evaluation.contestant.variant.id == "v1";
+  if (!evaluation.measured && !sweep_without_effect) return;  // what never ran says nothing about how much is left
+  const double threshold = std::max(small_pct_, noise_pct_) / 100;
+  const Gain& gain = evaluation.gain;
+  const bool small = sweep_without_effect || gain.ci_high >= 1 || gain.ci_low >= 1 - threshold;
+  if (!small) row_.clear();
+  else row_.push_back(evaluation.contestant.variant.id);
+}
+
+std::optional<std::string> SmallGains::reason() const {
+  if (row_.size() < 2) return std::nullopt;
+  std::string text = fmt::format("two variants in a row ({} and {}) brought less than {:g} %", row_[row_.size() - 2], row_.back(), std::max(small_pct_, noise_pct_));
+  if (noise_pct_ > small_pct_) text += fmt::format(", the noise floor here (above the rule's {:g} %)", small_pct_);
+  return text;
+}
+
+double typical_noise_floor(const model::Profile& profile, const std::vector<std::string>& passes) {
+  std::vector<double> floors;
+  for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
+    if (contains(passes, floor.mode)) floors.push_back(floor.smallest_effect_pct);
+  }
+  if (floors.empty()) return 0;
+  std::sort(floors.begin(), floors.end());
+  return floors[(floors.size() - 1) / 2];
+}
+
+}  // namespace hone::stages

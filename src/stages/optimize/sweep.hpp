@@ -1,0 +1,24 @@
+// The parameter sweep, always the first variant: knobs of each pass over all sizes, dead ones dropped by machine code, a
+// search over what is distinct, paired finals, and a settings function checked on sizes held out of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/variant.hpp"
+#include "stages/optimize/lab.hpp"
+
+namespace hone::stages {
+
+struct SweepOutcome {
+  std::map<std::string, model::SettingsFunction> settings;  // by pass; only passes that were swept
+  model::Evaluations evaluations;                           // (size, configuration) pairs over all passes
+  std::vector<model::SweepPoint> points;
+  std::vector<std::string> findings;                        // what a reader should know, one sentence each
+};
+
+// `shipped` is v0. Passes outside the request's scope keep their settings.
+base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped);
+
+}  // namespace hone::stages
