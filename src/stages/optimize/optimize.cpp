@@ -62,6 +62,7 @@ class Optimization {
     original_.variant.id = best_contestant_.variant.id = "v0";
     if (auto swept = run_sweep(); !swept) return swept;
     while (true) {
+      if (auto go = lab_.check_interrupt(); !go) return go;
       if (auto stop = reason_to_stop()) return document_.stop_reason = *stop, base::Result<void>();
       auto idea = ideas_.next(best_contestant_.variant, tried_, notes_files_);
       if (!idea) return idea.error();

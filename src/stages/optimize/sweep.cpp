@@ -71,7 +71,7 @@ class PassSweep {
       else if (!space.empty()) size.shipped = space.front();
       std::erase(space, size.shipped);
       space.insert(space.begin(), size.shipped);
-      if (const auto fixed = coupled.find(x_value); fixed != coupled.end()) keep_coupled(space, fixed->second);
+      if (const auto fixed = coupled.find(x_value); fixed != coupled.end()) keep_coupled(space, size, fixed->second);
       for (const model::Settings& s : space) x_values.push_back(x_value), settings.push_back(s);
       sizes_.push_back(std::move(size));
     }
@@ -105,13 +105,29 @@ class PassSweep {
     return {};
   }
 
-  void keep_coupled(std::vector<model::Settings>& space, const model::Settings& fixed) const {
-    std::erase_if(space, [&](const model::Settings& s) {
+  // Backward must take over what forward leaves its mark with. Its incumbent is then the shipped settings with those values.
+  void keep_coupled(std::vector<model::Settings>& space, SizeSpace& size, const model::Settings& fixed) {
+    std::vector<model::Settings> fitting = space;
+    std::erase_if(fitting, [&](const model::Settings& s) {
       return std::any_of(fixed.begin(), fixed.end(), [&](const auto& knob) {
         const auto found = s.find(knob.first);
         return found != s.end() && found->second != knob.second;
       });
     });
+    if (fitting.empty()) {
+      outcome_.findings.push_back(fmt::format("{} at {}: no settings fit what forward was given ({}); its shipped ones are kept", pass_, size.x_value, settings_text(fixed)));
+      space = {size.shipped};
+      return;
+    }
+    model::Settings incumbent = size.shipped;
+    for (const auto& [name, value] : fixed) {
+      if (incumbent.count(name)) incumbent[name] = value;
+    }
+    const auto found = std::find(fitting.begin(), fitting.end(), incumbent);
+    size.shipped = found == fitting.end() ? fitting.front() : incumbent;
+    std::erase(fitting, size.shipped);
+    fitting.insert(fitting.begin(), size.shipped);
+    space = std::move(fitting);
   }
 
   SizeSpace& at(const std::string& x_value) {

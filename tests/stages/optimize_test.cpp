@@ -1,0 +1,341 @@
+// The loop of optimize over a scripted session: the order of its writes, its verdicts, and when it stops.
+#include <gmock/gmock.h>
+
+#include "tests/stages/stage_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using model::VariantStatus;
+using ::testing::HasSubstr;
+
+class Optimize : public StageTest {
+ protected:
+  // Runs with one strategy that proposes `text` with `behaviour`; returns the summary of that variant (v2).
+  model::VariantSummary try_source(const SourceBehaviour& behaviour, const std::vector<model::Prediction>& predictions = {}) {
+    world.sources["changed text\n"] = behaviour;
+    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n", predictions)};
+    use_strategies({"less-traffic"});
+    auto outcome = optimize(options());
+    EXPECT_TRUE(outcome) << (outcome ? "" : base::describe(outcome.error()));
+    if (!outcome || outcome->comparison.variants.size() < 2) return {};
+    comparison = outcome->comparison;
+    return comparison.variants[1];
+  }
+  model::ComparisonDocument comparison;
+};
+
+TEST_F(Optimize, TheSweepFindsSettingsBySizeAndIsAccepted) {
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  const auto& document = outcome->comparison;
+  ASSERT_EQ(document.variants.size(), 1u);
+  EXPECT_EQ(document.variants[0].status, VariantStatus::accepted) << document.variants[0].reason;
+  EXPECT_EQ(document.winner, "v1");
+  const auto& forward = document.variants[0].settings.at("forward");
+  EXPECT_EQ(forward.at(1024).at("STREAM"), 0);
+  EXPECT_EQ(forward.at(4096).at("STREAM"), 1);
+  EXPECT_EQ(forward.at(1024).at("WIDTH"), 8);
+  for (const auto& rule : forward.rules) EXPECT_FALSE(rule.reason.empty());
+  EXPECT_EQ(document.evaluations.planned, 2 * 3 * 48);
+  EXPECT_EQ(document.evaluations.distinct_binaries, 2 * 3 * 24) << "the dead knob halves the space";
+  EXPECT_LE(document.evaluations.timed, 0.35 * document.evaluations.distinct_binaries);
+  EXPECT_EQ(document.stop_reason, "every strategy of the profile has been tried");
+}
+
+TEST_F(Optimize, PredictionIsWrittenBeforeAnythingRunsAndNeverChangedAfterwards) {
+  try_source({0.8, 0.8}, {{"4096", "forward", 0.85, "less traffic"}});
+  EXPECT_LT(index_of("notes v1 prediction"), index_of("sample forward 1024 ROWS=1 STREAM=0 UNUSED=1 WIDTH=4 "));
+  for (const char* id : {"v1", "v2"}) {
+    const std::string name = id;
+    EXPECT_LT(index_of("notes " + name + " prediction"), index_of("build " + name));
+    EXPECT_LT(index_of("build " + name), index_of("gate smoke " + name));
+    EXPECT_LT(index_of("gate smoke " + name), index_of("sample forward 1024 " + name));
+    EXPECT_LT(index_of("sample forward 1024 " + name), index_of("notes " + name + " results"));
+  }
+  const auto& notes = documents.notes;
+  ASSERT_EQ(notes.size(), 5u) << "v1 before the sweep, with the settings it chose, and with results; v2 before and after";
+  EXPECT_FALSE(notes[0].predictions.empty());
+  for (std::size_t i : {1u, 2u}) {
+    EXPECT_EQ(notes[0].hypothesis, notes[i].hypothesis);
+    ASSERT_EQ(notes[0].predictions.size(), notes[i].predictions.size());
+    for (std::size_t p = 0; p < notes[0].predictions.size(); ++p) EXPECT_EQ(notes[0].predictions[p].ratio, notes[i].predictions[p].ratio);
+  }
+  ASSERT_EQ(notes[4].predictions.size(), 1u);
+  EXPECT_EQ(notes[4].predictions[0].ratio, 0.85);
+  EXPECT_THAT(notes[4].learnings, HasSubstr("forward at 4096: predicted 0.850, measured 0.8"));
+  EXPECT_THAT(notes[4].learnings, HasSubstr("more than predicted"));
+}
+
+TEST_F(Optimize, AFasterVariantIsAcceptedAgainstTheBestSoFarAndReportedAgainstV0) {
+  const auto v2 = try_source({0.9, 0.9});
+  EXPECT_EQ(v2.status, VariantStatus::accepted) << v2.reason;
+  EXPECT_EQ(v2.parent, "v1");
+  EXPECT_EQ(comparison.winner, "v2");
+  for (const auto& row : v2.results) {
+    if (row.metric == "speed" && row.mode == "forward" && row.x_value == "4096") {
+      EXPECT_LT(row.ci_high, 0.85) << "0.9 of what the sweep left";
+    }
+  }
+}
+
+TEST_F(Optimize, WrongResultsOfEveryClassAreRejectedWithThatReason) {
+  for (const std::string failure : {"dx[3][7]: off by one unit in the last place beyond the bound", "y[0][0]: nan is not finite",
+                                    "columns = 1031: y[2][1030]: error 0.5 > bound 0.01", "y: guard byte 16 bytes after the end was overwritten"}) {
+    world.events.clear();
+    const auto v2 = try_source({0.5, 0.5, 1, true, true, false, failure, ""});
+    EXPECT_EQ(v2.status, VariantStatus::failed_gate);
+    EXPECT_EQ(v2.reason, failure);
+    EXPECT_EQ(comparison.winner, "v1");
+    EXPECT_FALSE(happened("sample forward 1024 v2")) << "a wrong variant is never timed";
+    files = {};
+  }
+}
+
+TEST_F(Optimize, AGateThatRunsNoCaseIsAFailure) {
+  world.gate = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.variants[0].status, VariantStatus::failed_gate);
+  EXPECT_THAT(outcome->comparison.variants[0].reason, HasSubstr("no case"));
+  EXPECT_EQ(outcome->comparison.winner, "v0");
+}
+
+TEST_F(Optimize, FasterThanThePhysicsFloorIsNotSpeed) {
+  const auto v2 = try_source({0.3, 0.3});
+  EXPECT_EQ(v2.status, VariantStatus::over_floor);
+  EXPECT_THAT(v2.reason, HasSubstr("faster than the physics floor"));
+  EXPECT_EQ(comparison.winner, "v1");
+}
+
+TEST_F(Optimize, AVariantThatDoesNotCompileOrRunIsAResult) {
+  const auto v2 = try_source({1, 1, 1, false});
+  EXPECT_EQ(v2.status, VariantStatus::failed_to_compile);
+  EXPECT_THAT(v2.reason, HasSubstr("expected ';'"));
+  files = {};
+  const auto faulting = try_source({1, 1, 1, true, false});
+  EXPECT_EQ(faulting.status, VariantStatus::failed_gate);
+  EXPECT_THAT(faulting.reason, HasSubstr("the kernel faulted"));
+}
+
+TEST_F(Optimize, TheSameMachineCodeIsTheSameVariant) {
+  const auto v2 = try_source({1, 1, 1, true, true, true});
+  EXPECT_EQ(v2.status, VariantStatus::same_binary);
+  EXPECT_FALSE(happened("sample forward 1024 v2"));
+}
+
+TEST_F(Optimize, OnePassMayNotPayMoreThanTenPercentForTheOther) {
+  const auto v2 = try_source({0.85, 1.5});
+  EXPECT_EQ(v2.status, VariantStatus::mixed) << v2.reason;
+  EXPECT_EQ(comparison.winner, "v1");
+}
+
+TEST_F(Optimize, MoreMemoryThanFivePercentIsRejected) {
+  const auto v2 = try_source({0.9, 0.9, 1.2});
+  EXPECT_EQ(v2.status, VariantStatus::rejected);
+  EXPECT_THAT(v2.reason, HasSubstr("memory"));
+}
+
+TEST_F(Optimize, ATieGoesToTheIncumbent) {
+  const auto v2 = try_source({1.0, 1.0});
+  EXPECT_EQ(v2.status, VariantStatus::rejected);
+  EXPECT_THAT(v2.reason, HasSubstr("tie goes to the incumbent"));
+  EXPECT_EQ(comparison.winner, "v1");
+}
+
+TEST_F(Optimize, TwoSmallGainsInARowEndTheLoop) {
+  for (int i = 0; i < 6; ++i) {
+    const std::string text = "text " + std::to_string(i) + "\n";
+    world.sources[text] = {1.0, 1.0};
+    world.proposals["s" + std::to_string(i)] = {source_proposal(world, text)};
+  }
+  use_strategies({"s0", "s1", "s2", "s3", "s4", "s5"});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.variants.size(), 3u);
+  EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("two variants in a row (v2 and v3) brought less than 1 %"));
+}
+
+TEST_F(Optimize, TheNoiseFloorStandsInForOnePercentWhereItIsLargerAndSaysSo) {
+  for (const char* s : {"s0", "s1"}) world.sources[std::string(s) + "\n"] = {0.985, 0.985}, world.proposals[s] = {source_proposal(world, std::string(s) + "\n")};
+  use_strategies({"s0", "s1"});
+  for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 3;
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("the noise floor here"));
+}
+
+TEST_F(Optimize, MaxVariantsEndsTheLoop) {
+  for (int i = 0; i < 9; ++i) {
+    const std::string text = "text " + std::to_string(i) + "\n";
+    world.sources[text] = {1, 1, 1, false};
+    world.proposals["s" + std::to_string(i)] = {source_proposal(world, text)};
+  }
+  use_strategies({"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"});
+  auto o = options();
+  o.max_variants = 4;
+  auto outcome = optimize(o);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.variants.size(), 4u);
+  EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("all 4 variants"));
+}
+
+TEST_F(Optimize, AtTheCeilingNothingIsTriedAndThatIsAGoodOutcome) {
+  use_strategies({"less-traffic"});
+  for (auto& row : profile.headroom) row.ratio = 1 / 0.975, row.share_of_ceiling_pct = 97.5;
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->comparison.variants.empty());
+  EXPECT_EQ(outcome->comparison.winner, "v0");
+  EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("nothing to gain"));
+  EXPECT_EQ(world.samples, 0);
+  EXPECT_TRUE(files.exists("optimization/rms_norm/comparison.json"));
+}
+
+TEST_F(Optimize, AMetTargetEndsTheLoop) {
+  world.sources["changed text\n"] = {0.9, 0.9};
+  world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+  use_strategies({"less-traffic"});
+  auto o = options();
+  o.target_metric = "forward < 1.1 ms @ hidden_size=4096";
+  auto outcome = optimize(o);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.variants.size(), 1u);
+  EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("target met"));
+}
+
+TEST_F(Optimize, AnUnreadableTargetIsAUsageErrorBeforeAnythingRuns) {
+  use_strategies({});
+  auto o = options();
+  o.target_metric = "forward < 0.92 parsecs";
+  auto outcome = optimize(o);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, base::ErrorKind::usage);
+  EXPECT_EQ(world.samples, 0);
+}
+
+TEST_F(Optimize, AMixedVariantLeavesItsWinningPartForACombination) {
+  repository::Proposal proposal;
+  proposal.variant.title = "a width for large rows";
+  proposal.hypothesis = "wider", proposal.changes = "WIDTH";
+  use_strategies({"access-width"});
+  // Only the combination knows: SPECIAL is faster at 4096 and slower at 1024.
+  const auto tuned = world.time_ms;
+  world.time_ms = [tuned](const std::string& pass, std::int64_t x, const model::Settings& s) {
+    return tuned(pass, x, s) * (s.at("UNUSED") == 7 && pass == "forward" ? (x >= 4096 ? 0.97 : 1.25) : 1);
+  };
+  world.dead_knobs.clear();
+  for (auto& knob : world.knobs) {
+    if (knob.name == "UNUSED") knob.values = {1};
+  }
+  model::SettingsFunction special;
+  special.x_name = world.x_name;
+  special.rules = {{0, {{"ROWS", 4}, {"WIDTH", 8}, {"STREAM", 1}, {"UNUSED", 7}}, ""}};
+  proposal.variant = open_session(world)->original();
+  proposal.variant.settings["forward"] = special;
+  world.proposals["access-width"] = {proposal};
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  const auto& variants = outcome->comparison.variants;
+  ASSERT_GE(variants.size(), 3u);
+  EXPECT_EQ(variants[1].status, VariantStatus::mixed) << variants[1].reason;
+  EXPECT_EQ(variants[2].strategy, "combination");
+  EXPECT_EQ(variants[2].status, VariantStatus::accepted) << variants[2].reason;
+  EXPECT_EQ(variants[2].settings.at("forward").at(4096).at("UNUSED"), 7);
+  EXPECT_NE(variants[2].settings.at("forward").at(1024).at("UNUSED"), 7);
+}
+
+TEST_F(Optimize, AProfileOfAnotherSourceKernelOrDeviceIsRefused) {
+  use_strategies({});
+  world.production_source = "edited since\n";
+  auto changed = optimize(options());
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().kind, base::ErrorKind::preflight);
+  EXPECT_THAT(changed.error().remedy, HasSubstr("hone profile rms_norm"));
+  use_strategies({});
+  world.device_name = "Another CPU";
+  EXPECT_FALSE(optimize(options()));
+  use_strategies({});
+  profile.kernel = "swiglu";
+  EXPECT_FALSE(optimize(options()));
+  EXPECT_EQ(world.samples, 0);
+}
+
+TEST_F(Optimize, BrokenShippedSettingsEndTheStageWithAnError) {
+  world.compiles = [](const model::Settings& s) { return s.at("ROWS") != 1; };
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
+}
+
+TEST_F(Optimize, AConfigurationThatDoesNotCompileIsDroppedAndCounted) {
+  world.compiles = [](const model::Settings& s) { return s.at("WIDTH") != 16; };
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.evaluations.distinct_binaries, 2 * 3 * 16);
+  EXPECT_THAT(outcome->comparison.learnings, ::testing::Contains(HasSubstr("do not compile")));
+}
+
+TEST_F(Optimize, BackwardTakesOverCoupledSettingsOfForward) {
+  world.coupled = {"WIDTH"};
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  const auto& settings = outcome->comparison.variants[0].settings;
+  for (const std::int64_t x : {1024, 2048, 4096}) EXPECT_EQ(settings.at("forward").at(x).at("WIDTH"), settings.at("backward").at(x).at("WIDTH"));
+}
+
+TEST_F(Optimize, AScopeOfOnePassLeavesTheOtherAlone) {
+  use_strategies({});
+  profile.request.scope = "forward";
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  const auto session = open_session(world);
+  EXPECT_EQ(outcome->comparison.variants[0].settings.at("backward").at(4096), session->original().settings.at("backward").at(4096));
+  EXPECT_EQ(outcome->comparison.winner, "v1");
+}
+
+TEST_F(Optimize, WithoutATerminalTheStageEndsWithTheNextCommand) {
+  use_strategies({});
+  auto o = options();
+  o.autonomous = false;
+  auto outcome = optimize(o);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(outcome->decision.ended);
+  EXPECT_EQ(outcome->decision.next_command, "hone finalize rms_norm");
+}
+
+TEST_F(Optimize, APersonMayChooseAnotherWinner) {
+  try_source({0.9, 0.9});
+  person.present = true;
+  person.replies = {{stages::Choice::another, "v1"}};
+  auto o = options();
+  o.autonomous = false;
+  auto outcome = optimize(o);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.winner, "v1");
+  EXPECT_EQ(workspace().load_comparison()->winner, "v1");
+  ASSERT_EQ(person.questions.size(), 1u);
+  EXPECT_THAT(person.questions[0].headline, HasSubstr("v2 is the winner"));
+}
+
+TEST_F(Optimize, GoalMemoryAcceptsLessMemoryAndGuardsSpeed) {
+  world.sources["small\n"] = {1.0, 1.0, 0.7};
+  world.sources["small and slow\n"] = {1.2, 1.2, 0.5};
+  world.proposals["a"] = {source_proposal(world, "small and slow\n")};
+  world.proposals["b"] = {source_proposal(world, "small\n")};
+  use_strategies({"a", "b"});
+  profile.request.goal = "memory";
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->comparison.variants.size(), 3u);
+  EXPECT_EQ(outcome->comparison.variants[1].status, VariantStatus::rejected) << outcome->comparison.variants[1].reason;
+  EXPECT_EQ(outcome->comparison.variants[2].status, VariantStatus::accepted) << outcome->comparison.variants[2].reason;
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,158 @@
+// Kills and full disks: what is on the disk stays whole, and the next run goes on where this one was.
+#include <gmock/gmock.h>
+
+#include <climits>
+#include <map>
+
+#include "base/text.hpp"
+#include "stages/journal.hpp"
+#include "tests/stages/stage_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+class Resume : public StageTest {
+ protected:
+  Resume() {
+    world.sizes = {"1024", "4096"};
+    world.held_out = {"2048"};
+    world.modes = {"forward"};
+    for (auto& knob : world.knobs) {
+      if (knob.name == "ROWS") knob.values = {1, 2};
+    }
+    world.sources["changed text\n"] = {0.9, 0.9};
+    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+    use_strategies({"less-traffic"});
+  }
+
+  // Every measurement stands in the journal once.
+  void expect_nothing_measured_twice() {
+    std::map<std::string, int> times;
+    for (const std::string& line : base::split(*files.read("optimization/rms_norm/journal.jsonl"), '\n')) {
+      const auto record = stages::parse_line(line);
+      if (record && record->event != "begin") ++times[record->event + " " + record->text_at("key")];
+    }
+    for (const auto& [key, count] : times) EXPECT_EQ(count, 1) << key;
+  }
+
+  void expect_whole_documents() {
+    for (const auto& [path, content] : files.files()) {
+      const bool comparison = path.find("comparison.json") != std::string::npos, variant = path.find("_settings.json") != std::string::npos;
+      EXPECT_TRUE(!comparison || model::parse_comparison(content, path)) << path;
+      EXPECT_TRUE(!variant || model::parse_variant(content, path)) << path;
+    }
+  }
+};
+
+TEST_F(Resume, AFullDiskAtAnyWriteLeavesWholeFilesAndTheNextRunFinishes) {
+  int failures = 0;
+  for (int n = 1;; n += 3) {
+    files = {};
+    const auto work = workspace();
+    files.fail_writes_after(n);
+    const auto session = open_session(world);
+    const auto broken = stages::optimize(*session, profile, options(), work, ports);
+    files.fail_writes_after(INT_MAX);
+    if (broken) break;
+    ++failures;
+    EXPECT_EQ(broken.error().kind, base::ErrorKind::preflight);
+    EXPECT_THAT(broken.error().remedy, ::testing::HasSubstr("free space"));
+    expect_whole_documents();
+    const auto resumed = optimize(options());
+    ASSERT_TRUE(resumed) << "after write " << n << ": " << base::describe(resumed.error());
+    EXPECT_EQ(resumed->comparison.winner, "v2");
+    expect_nothing_measured_twice();
+  }
+  EXPECT_GT(failures, 10);
+}
+
+TEST_F(Resume, AStopLosesAtMostTheConfigurationBeingMeasured) {
+  ASSERT_TRUE(optimize(options()));
+  const int whole_run = world.samples;
+  for (int stop = 20; stop < whole_run; stop += whole_run / 12) {
+    files = {};
+    world.samples = 0;
+    interrupted = false;
+    world.on_sample = [&](int samples) { interrupted = interrupted || samples == stop; };
+    const auto stopped = optimize(options());
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+    EXPECT_THAT(stopped.error().remedy, ::testing::HasSubstr("hone optimize rms_norm"));
+    interrupted = false;
+    world.on_sample = nullptr;
+    ASSERT_TRUE(optimize(options()));
+    expect_nothing_measured_twice();
+  }
+}
+
+TEST_F(Resume, AFinishedRunIsRepeatedWithoutASample) {
+  ASSERT_TRUE(optimize(options()));
+  world.samples = 0;
+  world.settings_built = 0;
+  const auto again = optimize(options());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(again->comparison.winner, "v2");
+}
+
+TEST_F(Resume, AnotherProfileDoesNotUseTheOldMeasurements) {
+  ASSERT_TRUE(optimize(options()));
+  world.samples = 0;
+  profile.created = "2026-02-03T04:05:06Z";
+  ASSERT_TRUE(optimize(options()));
+  EXPECT_GT(world.samples, 100);
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  stages::Journal open(const std::string& identity = "run") { return *stages::Journal::open(files, clock, "w/journal.jsonl", identity); }
+  stages::Record record(double value) {
+    stages::Record r;
+    r.event = "timed";
+    r.numbers["ratio"] = value;
+    return r;
+  }
+  base::MemoryFiles files;
+  base::ManualClock clock;
+};
+
+TEST_F(JournalTest, ATornLastLineIsSkippedAndTheNextLineStartsAfresh) {
+  {
+    auto journal = open();
+    ASSERT_TRUE(journal.append("a", record(0.5)));
+    ASSERT_TRUE(journal.append("b", record(0.6)));
+  }
+  const std::string whole = *files.read("w/journal.jsonl");
+  for (std::size_t cut = 1; cut < 60; ++cut) {
+    ASSERT_TRUE(files.write_atomically("w/journal.jsonl", whole.substr(0, whole.size() - cut)));
+    auto journal = open();
+    ASSERT_NE(journal.find("timed", "a"), nullptr);
+    EXPECT_EQ(journal.find("timed", "a")->number_at("ratio"), 0.5);
+    ASSERT_TRUE(journal.append("c", record(0.7)));
+    EXPECT_NE(open().find("timed", "c"), nullptr) << "cut " << cut;
+  }
+}
+
+TEST_F(JournalTest, OnlyGrows) {
+  auto journal = open("first");
+  ASSERT_TRUE(journal.append("a", record(0.5)));
+  const std::string before = *files.read("w/journal.jsonl");
+  auto other = open("second");
+  EXPECT_EQ(other.find("timed", "a"), nullptr);
+  ASSERT_TRUE(other.append("a", record(0.9)));
+  EXPECT_EQ(files.read("w/journal.jsonl")->substr(0, before.size()), before);
+  EXPECT_EQ(open("first").find("timed", "a")->number_at("ratio"), 0.5);
+}
+
+TEST_F(JournalTest, ForeignLinesAndBytesDoNotBreakIt) {
+  ASSERT_TRUE(files.write_atomically("w/journal.jsonl", "not json\n[1,2]\n{\"event\":5}\n{\"event\":\"x\",\"y\":{}}\n\n\xff\xfe\n"));
+  auto journal = open();
+  EXPECT_EQ(journal.torn_lines(), 5);
+  stages::Record r = record(1);
+  r.text["error"] = "bytes \xff of a compiler";
+  ASSERT_TRUE(journal.append("a", r));
+  EXPECT_NE(open().find("timed", "a"), nullptr);
+}
+
+}  // namespace
+}  // namespace hone::test

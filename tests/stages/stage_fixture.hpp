@@ -1,0 +1,103 @@
+// What every test of a stage needs: files in memory, a scripted person, documents that only note when they were written.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "stages/optimize/optimize.hpp"
+#include "stages/ports.hpp"
+#include "tests/support/fake_repository.hpp"
+
+namespace hone::test {
+
+class NotingDocuments final : public stages::DocumentWriter {
+ public:
+  explicit NotingDocuments(FakeWorld& world) : world_(world) {}
+  base::Result<void> write_profile(const stages::Workspace& w, const model::Profile&) override { return w.write("profile.md", "profile\n"); }
+  base::Result<void> write_notes(const stages::Workspace& w, const model::Profile&, const model::Notes& written) override {
+    world_.events.push_back("notes " + written.variant + (written.has_results ? " results" : " prediction"));
+    notes.push_back(written);
+    return w.write(w.notes_name(written.variant), written.hypothesis + "\n" + written.learnings + "\n");
+  }
+  base::Result<void> write_comparison(const stages::Workspace& w, const model::ComparisonDocument& c) override {
+    return w.write("comparison.md", "winner " + c.winner + "\n");
+  }
+  base::Result<std::vector<std::string>> write_plots(const stages::Workspace& w, const model::Report&) override {
+    if (auto done = w.write("plots/speed.svg", "<svg/>"); !done) return done.error();
+    return std::vector<std::string>{"plots/speed.svg"};
+  }
+  base::Result<void> write_report(const stages::Workspace& w, const model::Report& report) override {
+    reports.push_back(report);
+    return w.write("report.md", report.outcome + "\n");
+  }
+  std::vector<model::Notes> notes;
+  std::vector<model::Report> reports;
+
+ private:
+  FakeWorld& world_;
+};
+
+class ScriptedPerson final : public stages::Interaction {
+ public:
+  bool available() const override { return present; }
+  stages::Reply ask(const stages::Question& question) override {
+    questions.push_back(question);
+    if (replies.empty()) return {stages::Choice::stop, ""};
+    const stages::Reply reply = replies.front();
+    replies.pop_front();
+    return reply;
+  }
+  bool present = false;
+  std::deque<stages::Reply> replies;
+  std::vector<stages::Question> questions;
+};
+
+class QuietProgress final : public stages::Progress {
+ public:
+  void step(const std::string&) override {}
+  void advance(int, int, const std::string&) override {}
+  void message(const std::string& text) override { messages.push_back(text); }
+  std::vector<std::string> messages;
+};
+
+class StageTest : public ::testing::Test {
+ protected:
+  StageTest() { make_tunable(world); }
+
+  stages::OptimizeOptions options() const {
+    stages::OptimizeOptions o;
+    o.autonomous = true;
+    o.command = "hone optimize rms_norm";
+    o.next_command = "hone finalize rms_norm";
+    return o;
+  }
+  stages::Workspace workspace() { return *stages::Workspace::open(files, "optimization", world.kernel); }
+  base::Result<stages::OptimizeOutcome> optimize(const stages::OptimizeOptions& o) {
+    const auto session = open_session(world);
+    return stages::optimize(*session, profile, o, workspace(), ports);
+  }
+  void use_strategies(const std::vector<std::string>& strategies) { profile = profile_of(world, strategies); }
+  std::ptrdiff_t index_of(const std::string& event) const {
+    return std::find(world.events.begin(), world.events.end(), event) - world.events.begin();
+  }
+  bool happened(const std::string& event) const { return index_of(event) < static_cast<std::ptrdiff_t>(world.events.size()); }
+
+  base::MemoryFiles files;
+  FakeWorld world{files};
+  NotingDocuments documents{world};
+  ScriptedPerson person;
+  QuietProgress progress;
+  base::ScriptedProcesses processes;
+  std::atomic<bool> interrupted{false};
+  stages::Ports ports{files, processes, documents, person, progress, interrupted};
+  model::Profile profile;
+};
+
+}  // namespace hone::test
