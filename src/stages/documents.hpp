@@ -20,11 +20,14 @@ class DocumentWriter {
   // profile.md and benchmarks/v0_baseline.csv.
   virtual base::Result<void> write_profile(const Workspace& workspace, const model::Profile& profile) = 0;
   // {kernel}_vN_notes.md; with results also benchmarks/vN_results.csv. Called before a variant runs and again after it.
-  virtual base::Result<void> write_notes(const Workspace& workspace, const model::Profile& profile, const model::Notes& notes) = 0;
+  virtual base::Result<void> write_notes(const Workspace& workspace, const model::Profile& profile,
+                                         const model::Notes& notes) = 0;
   // comparison.md.
-  virtual base::Result<void> write_comparison(const Workspace& workspace, const model::ComparisonDocument& comparison) = 0;
+  virtual base::Result<void> write_comparison(const Workspace& workspace,
+                                              const model::ComparisonDocument& comparison) = 0;
   // Plots as SVG, and as PNG where a converter is installed; returns the file names, to stand in the report.
-  virtual base::Result<std::vector<std::string>> write_plots(const Workspace& workspace, const model::Report& report) = 0;
+  virtual base::Result<std::vector<std::string>> write_plots(const Workspace& workspace,
+                                                             const model::Report& report) = 0;
   // report.md, report.html and pr.md.
   virtual base::Result<void> write_report(const Workspace& workspace, const model::Report& report) = 0;
 };

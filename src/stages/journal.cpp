@@ -4,7 +4,8 @@
 
 namespace hone::stages {
 
-base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock, const std::string& path, const std::string& identity) {
+base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock, const std::string& path,
+                                    const std::string& identity) {
   Journal journal(files, clock, path);
   std::string text;
   if (files.exists(path)) {

@@ -19,7 +19,8 @@ class Journal {
  public:
   // Opens the journal for one run identity (profile, source, device). Records of another identity stay in the file and are
   // not used. A torn line, as a kill leaves it, is skipped and counted.
-  static base::Result<Journal> open(base::FileSystem& files, base::Clock& clock, const std::string& path, const std::string& identity);
+  static base::Result<Journal> open(base::FileSystem& files, base::Clock& clock, const std::string& path,
+                                    const std::string& identity);
 
   // The latest record of `event` under `key`; nullptr when there is none.
   const Record* find(const std::string& event, const std::string& key) const;
@@ -30,7 +31,8 @@ class Journal {
   int torn_lines() const { return torn_; }
 
  private:
-  Journal(base::FileSystem& files, base::Clock& clock, std::string path) : files_(&files), clock_(&clock), path_(std::move(path)) {}
+  Journal(base::FileSystem& files, base::Clock& clock, std::string path)
+      : files_(&files), clock_(&clock), path_(std::move(path)) {}
   base::Result<void> append_line(const std::string& line);
 
   base::FileSystem* files_;

@@ -6,8 +6,8 @@ namespace hone::stages {
 
 base::Result<void> check_interrupt(const Ports& ports, const std::string& next_command) {
   if (!ports.interrupted.load()) return {};
-  return base::Error{base::ErrorKind::interrupted, "to run to the end", "stopped by the user; what was measured is kept", "",
-                     "'" + next_command + "' goes on from here"};
+  return base::Error{base::ErrorKind::interrupted, "to run to the end",
+                     "stopped by the user; what was measured is kept", "", "'" + next_command + "' goes on from here"};
 }
 
 Decision checkpoint(const Ports& ports, bool autonomous, const Question& question, const std::string& next_command) {

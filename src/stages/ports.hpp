@@ -15,10 +15,10 @@ namespace hone::stages {
 
 // A question with at most three kinds of answer. `alternatives` are what "choose another" may name; empty: it can not.
 struct Question {
-  std::string headline;             // "v2 is the winner: forward 0.81 x v0 at 8192"
-  std::vector<std::string> lines;   // what a person needs to know to answer
+  std::string headline;            // "v2 is the winner: forward 0.81 x v0 at 8192"
+  std::vector<std::string> lines;  // what a person needs to know to answer
   std::vector<std::string> alternatives;
-  std::string accept, stop;         // what accepting and stopping mean here
+  std::string accept, stop;  // what accepting and stopping mean here
 };
 
 enum class Choice { accept, another, stop };

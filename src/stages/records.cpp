@@ -33,8 +33,10 @@ std::optional<Record> parse_line(std::string_view line) {
   record.event = object["event"].get<std::string>();
   for (const auto& [name, value] : object.items()) {
     if (name == "event" || value.is_null()) continue;
-    if (value.is_string()) record.text[name] = value.get<std::string>();
-    else if (value.is_number()) record.numbers[name] = value.get<double>();
+    if (value.is_string())
+      record.text[name] = value.get<std::string>();
+    else if (value.is_number())
+      record.numbers[name] = value.get<double>();
     else if (value.is_array()) {
       std::vector<double> list;
       for (const json& item : value) {
@@ -59,15 +61,16 @@ std::optional<DocumentHead> parse_head(const std::string& text) {
 }
 
 std::string request_json(const ProposalRequest& request) {
-  const json object = {{"schema", "hone.proposal/1"},
-                       {"kernel", request.kernel},
-                       {"asked", "one change of the original source that makes the kernel faster and keeps its results"},
-                       {"original", request.original},
-                       {"best", request.best},
-                       {"bottleneck", request.bottleneck},
-                       {"write", {{"variant", request.variant_file}, {"hypothesis", "hypothesis.md"}}},
-                       {"nothing_more_exit_status", 10},
-                       {"tried", request.tried}};
+  const json object = {
+      {"schema", "hone.proposal/1"},
+      {"kernel", request.kernel},
+      {"asked", "one change of the original source that makes the kernel faster and keeps its results"},
+      {"original", request.original},
+      {"best", request.best},
+      {"bottleneck", request.bottleneck},
+      {"write", {{"variant", request.variant_file}, {"hypothesis", "hypothesis.md"}}},
+      {"nothing_more_exit_status", 10},
+      {"tried", request.tried}};
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -16,7 +16,7 @@ struct Record {
   std::map<std::string, double> numbers;
   std::map<std::string, std::vector<double>> lists;
 
-  std::string text_at(const std::string& name) const;              // empty when absent
+  std::string text_at(const std::string& name) const;  // empty when absent
   double number_at(const std::string& name, double otherwise = 0) const;
 };
 

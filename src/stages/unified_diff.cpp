@@ -1,7 +1,7 @@
 #include "stages/unified_diff.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <vector>
 
 namespace hone::stages {
@@ -63,18 +63,23 @@ std::vector<Line> edit_script(const std::vector<std::string>& a, const std::vect
     const int before_x = d == 0 ? 0 : at(before_k), before_y = d == 0 ? 0 : before_x - before_k;
     while (x > before_x && y > before_y) script.push_back({' ', a[static_cast<std::size_t>(--x)]}), --y;
     if (d == 0) break;
-    if (x == before_x) script.push_back({'+', b[static_cast<std::size_t>(--y)]});
-    else script.push_back({'-', a[static_cast<std::size_t>(--x)]});
+    if (x == before_x)
+      script.push_back({'+', b[static_cast<std::size_t>(--y)]});
+    else
+      script.push_back({'-', a[static_cast<std::size_t>(--x)]});
   }
   std::reverse(script.begin(), script.end());
   return script;
 }
 
-std::string range(int start, int count) { return count == 1 ? std::to_string(start) : fmt::format("{},{}", count == 0 ? start - 1 : start, count); }
+std::string range(int start, int count) {
+  return count == 1 ? std::to_string(start) : fmt::format("{},{}", count == 0 ? start - 1 : start, count);
+}
 
 }  // namespace
 
-std::string unified_diff(const std::string& before, const std::string& after, const std::string& before_name, const std::string& after_name) {
+std::string unified_diff(const std::string& before, const std::string& after, const std::string& before_name,
+                         const std::string& after_name) {
   if (before == after) return "";
   const std::vector<Line> script = edit_script(lines_of(before), lines_of(after));
   const int size = static_cast<int>(script.size());
@@ -87,7 +92,8 @@ std::string unified_diff(const std::string& before, const std::string& after, co
     const int start = std::max(i, next - kContext);
     old_line += start - i, new_line += start - i;
     int end = next, quiet = 0;
-    while (end < size && quiet <= 2 * kContext) quiet = script[static_cast<std::size_t>(end++)].mark == ' ' ? quiet + 1 : 0;
+    while (end < size && quiet <= 2 * kContext)
+      quiet = script[static_cast<std::size_t>(end++)].mark == ' ' ? quiet + 1 : 0;
     end -= std::max(0, quiet - kContext);
     int old_count = 0, new_count = 0;
     std::string body;

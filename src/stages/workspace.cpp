@@ -16,7 +16,8 @@ base::Error preflight(std::string expected, std::string found, std::string where
 }
 
 // A document of another kernel or schema must not be overwritten by this run; a torn one may be.
-base::Result<void> check_document(base::FileSystem& files, const std::string& path, const std::string& kernel, const std::string& schema) {
+base::Result<void> check_document(base::FileSystem& files, const std::string& path, const std::string& kernel,
+                                  const std::string& schema) {
   if (!files.exists(path)) return {};
   auto text = files.read(path);
   if (!text) return text.error();
@@ -24,7 +25,8 @@ base::Result<void> check_document(base::FileSystem& files, const std::string& pa
   if (!head) return {};
   const std::string remedy = "move the folder away, or choose another one with --workspace";
   if (head->schema != schema) {
-    return preflight("a document of schema " + schema, head->schema.empty() ? "no schema" : "schema " + head->schema, path, remedy);
+    return preflight("a document of schema " + schema, head->schema.empty() ? "no schema" : "schema " + head->schema,
+                     path, remedy);
   }
   if (!head->kernel.empty() && head->kernel != kernel) {
     return preflight("the workspace of " + kernel, "the workspace of " + head->kernel, path, remedy);
@@ -37,28 +39,37 @@ base::Result<void> check_document(base::FileSystem& files, const std::string& pa
 base::Result<Workspace> Workspace::open(base::FileSystem& files, const std::string& root, const std::string& kernel) {
   const std::string folder = base::join(root, kernel);
   if (auto made = files.create_directories(folder); !made) return made.error();
-  if (auto checked = check_document(files, base::join(folder, "profile.json"), kernel, model::kProfileSchema); !checked) return checked.error();
-  if (auto checked = check_document(files, base::join(folder, "comparison.json"), kernel, model::kComparisonSchema); !checked) return checked.error();
+  if (auto checked = check_document(files, base::join(folder, "profile.json"), kernel, model::kProfileSchema); !checked)
+    return checked.error();
+  if (auto checked = check_document(files, base::join(folder, "comparison.json"), kernel, model::kComparisonSchema);
+      !checked)
+    return checked.error();
   auto free = files.free_bytes(folder);
   if (!free) return free.error();
   if (*free < kFreeBytesNeeded) {
-    return preflight("at least 16 MiB free for the workspace", fmt::format("{:.1f} MiB", static_cast<double>(*free) / (1 << 20)), folder,
+    return preflight("at least 16 MiB free for the workspace",
+                     fmt::format("{:.1f} MiB", static_cast<double>(*free) / (1 << 20)), folder,
                      "free some space, or choose a folder on another disk with --workspace");
   }
   // Only a write shows that writing works: modes, read-only mounts and quotas all answer here.
   const std::string probe = base::join(folder, ".write_check");
-  if (auto written = files.write_atomically(probe, "hone checks that this folder can be written\n"); !written) return written.error();
+  if (auto written = files.write_atomically(probe, "hone checks that this folder can be written\n"); !written)
+    return written.error();
   if (auto removed = files.remove(probe); !removed) return removed.error();
   return Workspace(files, folder, kernel);
 }
 
 std::string Workspace::at(const std::string& name) const { return base::join(folder_, name); }
 std::string Workspace::notes_name(const std::string& variant) const { return kernel_ + "_" + variant + "_notes.md"; }
-std::string Workspace::settings_name(const std::string& variant) const { return kernel_ + "_" + variant + "_settings.json"; }
+std::string Workspace::settings_name(const std::string& variant) const {
+  return kernel_ + "_" + variant + "_settings.json";
+}
 std::string Workspace::source_name(const std::string& variant, const std::string& extension) const {
   return kernel_ + "_" + variant + "." + extension;
 }
-std::string Workspace::results_name(const std::string& variant) const { return "benchmarks/" + variant + "_results.csv"; }
+std::string Workspace::results_name(const std::string& variant) const {
+  return "benchmarks/" + variant + "_results.csv";
+}
 
 std::string Workspace::snapshot_name(const std::string& source) const {
   const std::string name = base::file_name(source);
@@ -67,7 +78,8 @@ std::string Workspace::snapshot_name(const std::string& source) const {
   return "original_" + kernel_ + "_" + name;
 }
 
-base::Result<std::vector<std::string>> Workspace::write_snapshot(const std::vector<std::pair<std::string, std::string>>& sources) const {
+base::Result<std::vector<std::string>> Workspace::write_snapshot(
+    const std::vector<std::pair<std::string, std::string>>& sources) const {
   std::vector<std::string> names;
   for (const auto& [source, content] : sources) {
     const std::string first = snapshot_name(source);
@@ -77,7 +89,8 @@ base::Result<std::vector<std::string>> Workspace::write_snapshot(const std::vect
       auto present = files_->read(at(name));
       if (!present) return present.error();
       if (*present == content) break;
-      name = dot == std::string::npos ? fmt::format("{}_{}", first, number) : fmt::format("{}_{}{}", first.substr(0, dot), number, first.substr(dot));
+      name = dot == std::string::npos ? fmt::format("{}_{}", first, number)
+                                      : fmt::format("{}_{}{}", first.substr(0, dot), number, first.substr(dot));
     }
     if (!files_->exists(at(name))) {
       if (auto written = write(name, content); !written) return written.error();
@@ -87,7 +100,8 @@ base::Result<std::vector<std::string>> Workspace::write_snapshot(const std::vect
   return names;
 }
 
-std::vector<std::string> Workspace::missing_snapshot(const std::vector<std::pair<std::string, std::string>>& sources) const {
+std::vector<std::string> Workspace::missing_snapshot(
+    const std::vector<std::pair<std::string, std::string>>& sources) const {
   std::vector<std::string> missing;
   for (const auto& source : sources) {
     if (!files_->exists(at(snapshot_name(source.first)))) missing.push_back(snapshot_name(source.first));

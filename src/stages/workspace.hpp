@@ -22,20 +22,22 @@ class Workspace {
   const std::string& folder() const { return folder_; }
   base::FileSystem& files() const { return *files_; }
 
-  std::string at(const std::string& name) const;  // a file of the workspace
-  std::string notes_name(const std::string& variant) const;              // "rms_norm_v2_notes.md"
-  std::string settings_name(const std::string& variant) const;           // "rms_norm_v2_settings.json"
+  std::string at(const std::string& name) const;                // a file of the workspace
+  std::string notes_name(const std::string& variant) const;     // "rms_norm_v2_notes.md"
+  std::string settings_name(const std::string& variant) const;  // "rms_norm_v2_settings.json"
   std::string source_name(const std::string& variant, const std::string& extension) const;  // "rms_norm_v2.hpp"
-  std::string results_name(const std::string& variant) const;            // "benchmarks/v2_results.csv"
+  std::string results_name(const std::string& variant) const;  // "benchmarks/v2_results.csv"
 
   // Writes the sources as original_{kernel}.*; a file that stands there with other content is never overwritten: the new one
   // gets the next free number (original_{kernel}_2.*). Returns the names that hold `sources`, in order.
-  base::Result<std::vector<std::string>> write_snapshot(const std::vector<std::pair<std::string, std::string>>& sources) const;
+  base::Result<std::vector<std::string>> write_snapshot(
+      const std::vector<std::pair<std::string, std::string>>& sources) const;
   // The names under which write_snapshot first keeps these sources and that are missing; empty: the snapshot is whole.
   std::vector<std::string> missing_snapshot(const std::vector<std::pair<std::string, std::string>>& sources) const;
 
   base::Result<void> write(const std::string& name, const std::string& content) const;
-  base::Result<std::string> read(const std::string& name, const std::string& made_by) const;  // made_by: the command that makes it
+  base::Result<std::string> read(const std::string& name,
+                                 const std::string& made_by) const;  // made_by: the command that makes it
 
   base::Result<model::Profile> load_profile() const;
   base::Result<model::ComparisonDocument> load_comparison() const;

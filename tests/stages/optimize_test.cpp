@@ -12,7 +12,8 @@ using ::testing::HasSubstr;
 class Optimize : public StageTest {
  protected:
   // Runs with one strategy that proposes `text` with `behaviour`; returns the summary of that variant (v2).
-  model::VariantSummary try_source(const SourceBehaviour& behaviour, const std::vector<model::Prediction>& predictions = {}) {
+  model::VariantSummary try_source(const SourceBehaviour& behaviour,
+                                   const std::vector<model::Prediction>& predictions = {}) {
     world.sources["changed text\n"] = behaviour;
     world.proposals["less-traffic"] = {source_proposal(world, "changed text\n", predictions)};
     use_strategies({"less-traffic"});
@@ -55,12 +56,14 @@ TEST_F(Optimize, PredictionIsWrittenBeforeAnythingRunsAndNeverChangedAfterwards)
     EXPECT_LT(index_of("sample forward 1024 " + name), index_of("notes " + name + " results"));
   }
   const auto& notes = documents.notes;
-  ASSERT_EQ(notes.size(), 5u) << "v1 before the sweep, with the settings it chose, and with results; v2 before and after";
+  ASSERT_EQ(notes.size(), 5u)
+      << "v1 before the sweep, with the settings it chose, and with results; v2 before and after";
   EXPECT_FALSE(notes[0].predictions.empty());
   for (std::size_t i : {1u, 2u}) {
     EXPECT_EQ(notes[0].hypothesis, notes[i].hypothesis);
     ASSERT_EQ(notes[0].predictions.size(), notes[i].predictions.size());
-    for (std::size_t p = 0; p < notes[0].predictions.size(); ++p) EXPECT_EQ(notes[0].predictions[p].ratio, notes[i].predictions[p].ratio);
+    for (std::size_t p = 0; p < notes[0].predictions.size(); ++p)
+      EXPECT_EQ(notes[0].predictions[p].ratio, notes[i].predictions[p].ratio);
   }
   ASSERT_EQ(notes[4].predictions.size(), 1u);
   EXPECT_EQ(notes[4].predictions[0].ratio, 0.85);
@@ -81,8 +84,9 @@ TEST_F(Optimize, AFasterVariantIsAcceptedAgainstTheBestSoFarAndReportedAgainstV0
 }
 
 TEST_F(Optimize, WrongResultsOfEveryClassAreRejectedWithThatReason) {
-  for (const std::string failure : {"dx[3][7]: off by one unit in the last place beyond the bound", "y[0][0]: nan is not finite",
-                                    "columns = 1031: y[2][1030]: error 0.5 > bound 0.01", "y: guard byte 16 bytes after the end was overwritten"}) {
+  for (const std::string failure :
+       {"dx[3][7]: off by one unit in the last place beyond the bound", "y[0][0]: nan is not finite",
+        "columns = 1031: y[2][1030]: error 0.5 > bound 0.01", "y: guard byte 16 bytes after the end was overwritten"}) {
     world.events.clear();
     const auto v2 = try_source({0.5, 0.5, 1, true, true, false, failure, ""});
     EXPECT_EQ(v2.status, VariantStatus::failed_gate);
@@ -159,7 +163,9 @@ TEST_F(Optimize, TwoSmallGainsInARowEndTheLoop) {
 }
 
 TEST_F(Optimize, TheNoiseFloorStandsInForOnePercentWhereItIsLargerAndSaysSo) {
-  for (const char* s : {"s0", "s1"}) world.sources[std::string(s) + "\n"] = {0.985, 0.985}, world.proposals[s] = {source_proposal(world, std::string(s) + "\n")};
+  for (const char* s : {"s0", "s1"})
+    world.sources[std::string(s) + "\n"] = {0.985, 0.985},
+                                   world.proposals[s] = {source_proposal(world, std::string(s) + "\n")};
   use_strategies({"s0", "s1"});
   for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 3;
   auto outcome = optimize(options());
@@ -286,7 +292,8 @@ TEST_F(Optimize, BackwardTakesOverCoupledSettingsOfForward) {
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   const auto& settings = outcome->comparison.variants[0].settings;
-  for (const std::int64_t x : {1024, 2048, 4096}) EXPECT_EQ(settings.at("forward").at(x).at("WIDTH"), settings.at("backward").at(x).at("WIDTH"));
+  for (const std::int64_t x : {1024, 2048, 4096})
+    EXPECT_EQ(settings.at("forward").at(x).at("WIDTH"), settings.at("backward").at(x).at("WIDTH"));
 }
 
 TEST_F(Optimize, AScopeOfOnePassLeavesTheOtherAlone) {
@@ -295,7 +302,8 @@ TEST_F(Optimize, AScopeOfOnePassLeavesTheOtherAlone) {
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   const auto session = open_session(world);
-  EXPECT_EQ(outcome->comparison.variants[0].settings.at("backward").at(4096), session->original().settings.at("backward").at(4096));
+  EXPECT_EQ(outcome->comparison.variants[0].settings.at("backward").at(4096),
+            session->original().settings.at("backward").at(4096));
   EXPECT_EQ(outcome->comparison.winner, "v1");
 }
 

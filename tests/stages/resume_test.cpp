@@ -37,7 +37,8 @@ class Resume : public StageTest {
 
   void expect_whole_documents() {
     for (const auto& [path, content] : files.files()) {
-      const bool comparison = path.find("comparison.json") != std::string::npos, variant = path.find("_settings.json") != std::string::npos;
+      const bool comparison = path.find("comparison.json") != std::string::npos,
+                 variant = path.find("_settings.json") != std::string::npos;
       EXPECT_TRUE(!comparison || model::parse_comparison(content, path)) << path;
       EXPECT_TRUE(!variant || model::parse_variant(content, path)) << path;
     }
@@ -105,7 +106,9 @@ TEST_F(Resume, AnotherProfileDoesNotUseTheOldMeasurements) {
 
 class JournalTest : public ::testing::Test {
  protected:
-  stages::Journal open(const std::string& identity = "run") { return *stages::Journal::open(files, clock, "w/journal.jsonl", identity); }
+  stages::Journal open(const std::string& identity = "run") {
+    return *stages::Journal::open(files, clock, "w/journal.jsonl", identity);
+  }
   stages::Record record(double value) {
     stages::Record r;
     r.event = "timed";
@@ -145,7 +148,8 @@ TEST_F(JournalTest, OnlyGrows) {
 }
 
 TEST_F(JournalTest, ForeignLinesAndBytesDoNotBreakIt) {
-  ASSERT_TRUE(files.write_atomically("w/journal.jsonl", "not json\n[1,2]\n{\"event\":5}\n{\"event\":\"x\",\"y\":{}}\n\n\xff\xfe\n"));
+  ASSERT_TRUE(files.write_atomically("w/journal.jsonl",
+                                     "not json\n[1,2]\n{\"event\":5}\n{\"event\":\"x\",\"y\":{}}\n\n\xff\xfe\n"));
   auto journal = open();
   EXPECT_EQ(journal.torn_lines(), 5);
   stages::Record r = record(1);

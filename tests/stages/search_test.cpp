@@ -30,7 +30,8 @@ struct Landscape {
       const int levels = 2 + static_cast<int>(random() % 4);
       std::vector<std::vector<double>> grown;
       for (const auto& p : points) {
-        for (int v = 0; v < levels; ++v) grown.push_back(p), grown.back().push_back(static_cast<double>(v) / (levels - 1));
+        for (int v = 0; v < levels; ++v)
+          grown.push_back(p), grown.back().push_back(static_cast<double>(v) / (levels - 1));
       }
       points = std::move(grown);
     }
@@ -39,7 +40,8 @@ struct Landscape {
     }
     std::vector<double> centre(knobs), drift(knobs), weight(knobs), peculiar(space.points.size());
     std::vector<double> pair(knobs * knobs);
-    for (std::size_t k = 0; k < knobs; ++k) centre[k] = uniform(random), drift[k] = 0.4 * normal(random), weight[k] = std::exp(normal(random) - 1.5);
+    for (std::size_t k = 0; k < knobs; ++k)
+      centre[k] = uniform(random), drift[k] = 0.4 * normal(random), weight[k] = std::exp(normal(random) - 1.5);
     for (double& p : pair) p = 0.12 * normal(random);
     for (double& p : peculiar) p = 0.01 * normal(random);
     for (std::size_t t = 0; t < tasks; ++t) {
@@ -64,7 +66,9 @@ struct Landscape {
 
   base::Result<Estimate> measure(std::size_t task, std::size_t point) {
     ++measured;
-    return Estimate{log_time[task][point] - log_time[task][space.tasks[task].incumbent] + noise * std::normal_distribution<double>()(random), noise, true};
+    return Estimate{log_time[task][point] - log_time[task][space.tasks[task].incumbent] +
+                        noise * std::normal_distribution<double>()(random),
+                    noise, true};
   }
 
   // What finals over the three best screened find, over the exhaustive best, in percent, at each size.
@@ -77,7 +81,8 @@ struct Landscape {
       }
       std::sort(order.begin(), order.end());
       double found = std::numeric_limits<double>::infinity();
-      for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i) found = std::min(found, log_time[t][order[i].second]);
+      for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
+        found = std::min(found, log_time[t][order[i].second]);
       all.push_back(100 * (std::exp(found - *std::min_element(log_time[t].begin(), log_time[t].end())) - 1));
     }
     return all;
@@ -136,18 +141,25 @@ TEST(Search, GoesOnPastConfigurationsThatDoNotRun) {
 
 TEST(Search, HandlesSpacesOfOneAndTwo) {
   SearchSpace one{{{}}, {{0, {0}, 0}, {1, {0}, 0}}};
-  const auto alone = search(one, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> { ADD_FAILURE(); return Estimate{}; });
+  const auto alone = search(one, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> {
+    ADD_FAILURE();
+    return Estimate{};
+  });
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->screened.size(), 2u);
   SearchSpace two{{{0}, {1}}, {{0, {0, 1}, 0}}};
-  const auto both = search(two, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> { return Estimate{-0.1, 0.01, true}; });
+  const auto both = search(two, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> {
+    return Estimate{-0.1, 0.01, true};
+  });
   ASSERT_TRUE(both);
   EXPECT_EQ(both->screened.size(), 2u);
 }
 
 TEST(Search, EndsWithTheErrorOfAMeasurement) {
   Landscape land(7);
-  const auto outcome = search(land.space, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> { return base::Error{base::ErrorKind::interrupted, "", "stopped", "", ""}; });
+  const auto outcome = search(land.space, {}, [](std::size_t, std::size_t) -> base::Result<Estimate> {
+    return base::Error{base::ErrorKind::interrupted, "", "stopped", "", ""};
+  });
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, base::ErrorKind::interrupted);
 }

@@ -40,7 +40,9 @@ double best_by_trying_all(const CostTable& table, std::size_t at_most) {
       double piece = std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < table.cost[0].size(); ++c) {
         double of_candidate = 0;
-        for (std::size_t i = first; i <= x; ++i) of_candidate = std::max(of_candidate, table.cost[i][c] / *std::min_element(table.cost[i].begin(), table.cost[i].end()));
+        for (std::size_t i = first; i <= x; ++i)
+          of_candidate =
+              std::max(of_candidate, table.cost[i][c] / *std::min_element(table.cost[i].begin(), table.cost[i].end()));
         piece = std::min(piece, of_candidate);
       }
       worst = std::max(worst, piece);
@@ -81,7 +83,8 @@ RC_GTEST_PROP(SettingsFunction, RulesSayAtEverySizeWhatThePartitionChose, ()) {
   f.rules = rules_of(p, table, sizes, candidates, std::vector<std::string>(p.pieces.size(), "why"));
   RC_ASSERT(f.rules.front().from_x == 0);
   for (const Piece& piece : p.pieces) {
-    for (std::size_t x = piece.first; x <= piece.last; ++x) RC_ASSERT(f.at(sizes[x]) == (piece.candidate == 0 ? table.shipped[x] : candidates[piece.candidate]));
+    for (std::size_t x = piece.first; x <= piece.last; ++x)
+      RC_ASSERT(f.at(sizes[x]) == (piece.candidate == 0 ? table.shipped[x] : candidates[piece.candidate]));
   }
   for (std::size_t i = 1; i < f.rules.size(); ++i) RC_ASSERT(f.rules[i].settings != f.rules[i - 1].settings);
 }

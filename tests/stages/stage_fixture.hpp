@@ -20,8 +20,11 @@ namespace hone::test {
 class NotingDocuments final : public stages::DocumentWriter {
  public:
   explicit NotingDocuments(FakeWorld& world) : world_(world) {}
-  base::Result<void> write_profile(const stages::Workspace& w, const model::Profile&) override { return w.write("profile.md", "profile\n"); }
-  base::Result<void> write_notes(const stages::Workspace& w, const model::Profile&, const model::Notes& written) override {
+  base::Result<void> write_profile(const stages::Workspace& w, const model::Profile&) override {
+    return w.write("profile.md", "profile\n");
+  }
+  base::Result<void> write_notes(const stages::Workspace& w, const model::Profile&,
+                                 const model::Notes& written) override {
     world_.events.push_back("notes " + written.variant + (written.has_results ? " results" : " prediction"));
     notes.push_back(written);
     return w.write(w.notes_name(written.variant), written.hypothesis + "\n" + written.learnings + "\n");
@@ -87,7 +90,9 @@ class StageTest : public ::testing::Test {
   std::ptrdiff_t index_of(const std::string& event) const {
     return std::find(world.events.begin(), world.events.end(), event) - world.events.begin();
   }
-  bool happened(const std::string& event) const { return index_of(event) < static_cast<std::ptrdiff_t>(world.events.size()); }
+  bool happened(const std::string& event) const {
+    return index_of(event) < static_cast<std::ptrdiff_t>(world.events.size());
+  }
 
   base::MemoryFiles files;
   FakeWorld world{files};

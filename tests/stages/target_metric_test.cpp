@@ -34,7 +34,11 @@ TEST(TargetMetric, ReadsEveryUnitWithOrWithoutSpacesAndSize) {
 }
 
 TEST(TargetMetric, NamesTheColumnOfWhatIsWrong) {
-  const struct { const char* text; int column; const char* expected; } cases[] = {
+  const struct {
+    const char* text;
+    int column;
+    const char* expected;
+  } cases[] = {
       {"", 1, "forward"},
       {"sideways < 1 ms", 1, "one of forward, backward, full or memory"},
       {"forward 0.3 ms", 9, "'<'"},

@@ -39,7 +39,8 @@ TEST_F(WorkspaceTest, OfAnotherKernelIsRefused) {
 }
 
 TEST_F(WorkspaceTest, OfAnOlderSchemaIsRefused) {
-  ASSERT_TRUE(files.write_atomically("optimization/rms_norm/profile.json", "{\"schema\": \"hone.profile/0\", \"kernel\": \"rms_norm\"}"));
+  ASSERT_TRUE(files.write_atomically("optimization/rms_norm/profile.json",
+                                     "{\"schema\": \"hone.profile/0\", \"kernel\": \"rms_norm\"}"));
   auto workspace = Workspace::open(files, "optimization", "rms_norm");
   ASSERT_FALSE(workspace);
   EXPECT_THAT(workspace.error().found, HasSubstr("hone.profile/0"));

@@ -55,7 +55,8 @@ class FakeSession final : public repository::Session {
   const model::Identity& identity() const override { return identity_; }
   model::DeviceInfo device() const override {
     model::DeviceInfo device;
-    device.name = world_.device_name, device.kind = "cpu", device.id = "cpu", device.architecture = "test", device.sm_count = 2;
+    device.name = world_.device_name, device.kind = "cpu", device.id = "cpu", device.architecture = "test",
+    device.sm_count = 2;
     return device;
   }
   base::Result<model::Ceilings> ceilings() override { return model::Ceilings{}; }
@@ -64,7 +65,9 @@ class FakeSession final : public repository::Session {
   std::vector<std::string> held_out_sizes() const override { return world_.held_out; }
   std::vector<std::string> modes() const override { return world_.modes; }
   std::vector<std::string> baseline_providers() const override { return {"eager"}; }
-  std::vector<std::pair<std::string, std::string>> snapshot() const override { return {{world_.kernel + ".hpp", world_.production_source}}; }
+  std::vector<std::pair<std::string, std::string>> snapshot() const override {
+    return {{world_.kernel + ".hpp", world_.production_source}};
+  }
   std::string source_hash() const override {
     std::string installed;
     if (world_.files.exists(world_.production_file)) {
@@ -74,7 +77,9 @@ class FakeSession final : public repository::Session {
   }
   std::vector<std::string> coupled_knobs() const override { return world_.coupled; }
   base::Result<model::Configuration> configuration() override { return model::Configuration{}; }
-  repository::PassFloor floor(const Cell& cell) override { return {1, 1, world_.floor_ms ? sum(cell, world_.floor_ms) : 0, "copy_bytes_per_s"}; }
+  repository::PassFloor floor(const Cell& cell) override {
+    return {1, 1, world_.floor_ms ? sum(cell, world_.floor_ms) : 0, "copy_bytes_per_s"};
+  }
   std::vector<repository::Knob> knobs() const override { return world_.knobs; }
 
   std::vector<model::Settings> space(const std::string& pass, const std::string& x_value) const override {
@@ -102,7 +107,9 @@ class FakeSession final : public repository::Session {
       if (mode == "full") continue;
       model::SettingsFunction& function = variant.settings[mode];
       function.x_name = world_.x_name;
-      for (const std::string& x : world_.sizes) function.rules.push_back({function.rules.empty() ? 0 : std::stoll(x), world_.shipped(mode, std::stoll(x)), "shipped"});
+      for (const std::string& x : world_.sizes)
+        function.rules.push_back(
+            {function.rules.empty() ? 0 : std::stoll(x), world_.shipped(mode, std::stoll(x)), "shipped"});
     }
     return variant;
   }
@@ -110,7 +117,9 @@ class FakeSession final : public repository::Session {
   base::Result<repository::Built> build(const model::Variant& variant) override {
     world_.events.push_back("build " + variant.id);
     const SourceBehaviour* source = behaviour(variant);
-    if (source && !source->compiles) return base::Error{base::ErrorKind::preflight, "a text that compiles", "error: expected ';' before '}' token", world_.kernel + ".hpp:12", ""};
+    if (source && !source->compiles)
+      return base::Error{base::ErrorKind::preflight, "a text that compiles", "error: expected ';' before '}' token",
+                         world_.kernel + ".hpp:12", ""};
     repository::Built built;
     for (const std::string& x_value : world_.sizes) {
       for (const auto& [pass, function] : complete(variant).settings) {
@@ -123,9 +132,11 @@ class FakeSession final : public repository::Session {
     return built;
   }
 
-  base::Result<repository::BuiltPart> build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) override {
+  base::Result<repository::BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
+                                                     const model::Settings& settings) override {
     ++world_.settings_built;
-    if (world_.compiles && !world_.compiles(settings)) return base::Error{base::ErrorKind::preflight, "settings that compile", "error: too wide", text_of(settings), ""};
+    if (world_.compiles && !world_.compiles(settings))
+      return base::Error{base::ErrorKind::preflight, "settings that compile", "error: too wide", text_of(settings), ""};
     model::Settings live = settings;
     for (const std::string& knob : world_.dead_knobs) live.erase(knob);
     repository::BuiltPart part;
@@ -144,11 +155,16 @@ class FakeSession final : public repository::Session {
     });
     return make(cell, variant.id, time, !source || source->runs);
   }
-  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell, const model::Settings& settings) override {
+  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell,
+                                                               const model::Settings& settings) override {
     return make(cell, text_of(settings), world_.time_ms(cell.mode, std::stoll(cell.x_value), settings), true);
   }
-  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider, const Cell& cell) override {
-    return make(cell, provider, 3 * sum(cell, [&](const std::string& pass, std::int64_t x) { return world_.time_ms(pass, x, world_.shipped(pass, x)); }), true);
+  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
+                                                                   const Cell& cell) override {
+    return make(cell, provider,
+                3 * sum(cell, [&](const std::string& pass,
+                                  std::int64_t x) { return world_.time_ms(pass, x, world_.shipped(pass, x)); }),
+                true);
   }
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value) override {
     const SourceBehaviour* source = behaviour(variant);
@@ -170,11 +186,16 @@ class FakeSession final : public repository::Session {
     result.passed = full ? 120 : 12;
     result.largest_error_over_bound = 0.4;
     const SourceBehaviour* source = behaviour(variant);
-    const std::string failure = !source ? "" : !source->smoke_failure.empty() ? source->smoke_failure : full ? source->full_failure : "";
-    if (!failure.empty()) --result.passed, ++result.failed, result.first_failure = failure, result.largest_error_over_bound = 40;
+    const std::string failure = !source                          ? ""
+                                : !source->smoke_failure.empty() ? source->smoke_failure
+                                : full                           ? source->full_failure
+                                                                 : "";
+    if (!failure.empty())
+      --result.passed, ++result.failed, result.first_failure = failure, result.largest_error_over_bound = 40;
     return result;
   }
-  std::vector<repository::Proposal> propose(const std::string& strategy, const model::Profile&, const model::Variant& best) override {
+  std::vector<repository::Proposal> propose(const std::string& strategy, const model::Profile&,
+                                            const model::Variant& best) override {
     std::vector<repository::Proposal> proposals = world_.proposals[strategy];
     for (repository::Proposal& p : proposals) {
       if (p.variant.settings.empty()) p.variant.settings = best.settings;
@@ -182,7 +203,8 @@ class FakeSession final : public repository::Session {
     return proposals;
   }
   base::Result<model::Variant> variant_from_source(const std::string& text, const model::Variant& best) override {
-    if (text.find("forbidden") != std::string::npos) return base::Error{base::ErrorKind::usage, "a tile program", "no entry for forward", "variant.hpp", ""};
+    if (text.find("forbidden") != std::string::npos)
+      return base::Error{base::ErrorKind::usage, "a tile program", "no entry for forward", "variant.hpp", ""};
     model::Variant variant = best;
     variant.edits = {{world_.kernel + ".hpp", text}};
     return variant;
@@ -217,12 +239,15 @@ class FakeSession final : public repository::Session {
   double sum(const Cell& cell, const PerPass& per_pass) const {
     double total = 0;
     for (const std::string& mode : world_.modes) {
-      if (mode != "full" && (cell.mode == mode || cell.mode == "full")) total += per_pass(mode, std::stoll(cell.x_value));
+      if (mode != "full" && (cell.mode == mode || cell.mode == "full"))
+        total += per_pass(mode, std::stoll(cell.x_value));
     }
     return total;
   }
-  base::Result<std::unique_ptr<measure::Subject>> make(const Cell& cell, const std::string& who, double time, bool runs) {
-    return std::unique_ptr<measure::Subject>(std::make_unique<FakeSubject>(world_, cell.mode + " " + cell.x_value + " " + who, time, runs));
+  base::Result<std::unique_ptr<measure::Subject>> make(const Cell& cell, const std::string& who, double time,
+                                                       bool runs) {
+    return std::unique_ptr<measure::Subject>(
+        std::make_unique<FakeSubject>(world_, cell.mode + " " + cell.x_value + " " + who, time, runs));
   }
 
   FakeWorld& world_;
@@ -241,10 +266,15 @@ void make_tunable(FakeWorld& world) {
     world.knobs.push_back({"UNUSED", pass, "read by nobody", "parameter-sweep", {1, 2}});
   }
   world.dead_knobs = {"UNUSED"};
-  world.shipped = [](const std::string&, std::int64_t) { return model::Settings{{"ROWS", 1}, {"WIDTH", 4}, {"STREAM", 0}, {"UNUSED", 1}}; };
-  world.floor_ms = [](const std::string& pass, std::int64_t x) { return static_cast<double>(x) / 1024 * (pass == "forward" ? 0.20 : 0.30); };
+  world.shipped = [](const std::string&, std::int64_t) {
+    return model::Settings{{"ROWS", 1}, {"WIDTH", 4}, {"STREAM", 0}, {"UNUSED", 1}};
+  };
+  world.floor_ms = [](const std::string& pass, std::int64_t x) {
+    return static_cast<double>(x) / 1024 * (pass == "forward" ? 0.20 : 0.30);
+  };
   world.time_ms = [&world](const std::string& pass, std::int64_t x, const model::Settings& s) {
-    const double rows = std::log2(static_cast<double>(s.at("ROWS"))), width = std::log2(static_cast<double>(s.at("WIDTH"))) - 2;
+    const double rows = std::log2(static_cast<double>(s.at("ROWS"))),
+                 width = std::log2(static_cast<double>(s.at("WIDTH"))) - 2;
     const double best_rows = x > 2000 ? 2 : 1;
     double over = 1.30 + 0.06 * std::abs(rows - best_rows) + 0.08 * std::abs(width - 1);
     over += s.at("STREAM") == (x > 2000 ? 1 : 0) ? 0 : 0.12;
@@ -268,8 +298,10 @@ model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& stra
       const double time = mode == "full" ? full : world.time_ms(mode, x, world.shipped(mode, x));
       const double floor = mode == "full" ? full_floor : world.floor_ms(mode, x);
       full += time, full_floor += floor;
-      profile.baseline.rows.push_back({x_value, mode, "hone", "speed", "ms", time * 0.99, time, time * 1.01, 40, model::Source::measured});
-      profile.headroom.push_back({x_value, mode, floor, time, time / floor, floor * 1e6, 1, "copy_bytes_per_s", 100 * floor / time});
+      profile.baseline.rows.push_back(
+          {x_value, mode, "hone", "speed", "ms", time * 0.99, time, time * 1.01, 40, model::Source::measured});
+      profile.headroom.push_back(
+          {x_value, mode, floor, time, time / floor, floor * 1e6, 1, "copy_bytes_per_s", 100 * floor / time});
       model::NoiseFloor noise;
       noise.x_value = x_value, noise.mode = mode, noise.smallest_effect_pct = 0.5;
       noise.comparison.ratio = noise.comparison.ci_low = noise.comparison.ci_high = 1;
@@ -278,11 +310,13 @@ model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& stra
   }
   profile.baseline.observations.largest_x_value = world.sizes.back();
   profile.strategy_order.push_back({"parameter-sweep", "Parameter sweep", "always first", "", ""});
-  for (const std::string& strategy : strategies) profile.strategy_order.push_back({strategy, strategy, "as told", "", ""});
+  for (const std::string& strategy : strategies)
+    profile.strategy_order.push_back({strategy, strategy, "as told", "", ""});
   return profile;
 }
 
-repository::Proposal source_proposal(const FakeWorld& world, const std::string& text, const std::vector<model::Prediction>& predictions) {
+repository::Proposal source_proposal(const FakeWorld& world, const std::string& text,
+                                     const std::vector<model::Prediction>& predictions) {
   repository::Proposal proposal;
   proposal.variant.edits = {{world.kernel + ".hpp", text}};
   proposal.variant.title = "a change of the source";

@@ -24,8 +24,8 @@ struct SourceBehaviour {
   double forward_factor = 1, backward_factor = 1;  // of the time
   double memory_factor = 1;
   bool compiles = true, runs = true;
-  bool same_code = false;                          // the compiler makes the original's machine code of it
-  std::string smoke_failure, full_failure;         // empty: the gate passes
+  bool same_code = false;                   // the compiler makes the original's machine code of it
+  std::string smoke_failure, full_failure;  // empty: the gate passes
 };
 
 struct FakeWorld {
@@ -45,8 +45,8 @@ struct FakeWorld {
   std::function<bool(const std::string& pass, std::int64_t x, const model::Settings& settings)> valid;
   std::function<bool(const model::Settings& settings)> compiles;
   std::function<double(const std::string& pass, std::int64_t x)> floor_ms;
-  double noise = 0.003;  // standard deviation of log(time)
-  std::map<std::string, SourceBehaviour> sources;  // by content of an edit
+  double noise = 0.003;                                                // standard deviation of log(time)
+  std::map<std::string, SourceBehaviour> sources;                      // by content of an edit
   std::map<std::string, std::vector<repository::Proposal>> proposals;  // by strategy
   std::function<repository::GateResult(const model::Variant&, repository::GateLevel)> gate;  // overrules `sources`
   std::string production_file = "production/settings.json", production_source = "the original text\n";
@@ -68,6 +68,7 @@ void make_tunable(FakeWorld& world);
 model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& strategies);
 
 // A proposal that replaces the source by `text`.
-repository::Proposal source_proposal(const FakeWorld& world, const std::string& text, const std::vector<model::Prediction>& predictions = {});
+repository::Proposal source_proposal(const FakeWorld& world, const std::string& text,
+                                     const std::vector<model::Prediction>& predictions = {});
 
 }  // namespace hone::test

@@ -22,15 +22,15 @@ struct Evaluation {
   std::vector<CellResult> against_v0, against_parent;  // against_parent: passes in scope and cells with a prediction
   std::vector<MemoryResult> memory;                    // against v0
   std::vector<model::GuardrailCheck> guardrails;
-  Gain gain;                                           // over the passes in scope, against the parent
-  bool measured = false;                               // got as far as its timings
+  Gain gain;              // over the passes in scope, against the parent
+  bool measured = false;  // got as far as its timings
 };
 
 // Compiles what must exist: v0 and the variants on which others build.
 base::Result<Contestant> contestant_of(Lab& lab, const model::Variant& variant);
 
-base::Result<Evaluation> evaluate(Lab& lab, const Contestant& original, const Contestant& parent, const model::Variant& variant,
-                                  const std::vector<model::Prediction>& predictions);
+base::Result<Evaluation> evaluate(Lab& lab, const Contestant& original, const Contestant& parent,
+                                  const model::Variant& variant, const std::vector<model::Prediction>& predictions);
 
 Aim aim_of(Lab& lab);
 

@@ -32,9 +32,9 @@ struct MemoryResult {
 
 // What was asked for, as guardrails need it.
 struct Aim {
-  std::string target_mode;                  // see scope.hpp
-  std::vector<std::string> passes;          // in scope
-  bool memory = false;                      // --goal memory: the target is memory, speed is guarded
+  std::string target_mode;          // see scope.hpp
+  std::vector<std::string> passes;  // in scope
+  bool memory = false;              // --goal memory: the target is memory, speed is guarded
 };
 
 // The geometric mean of ratios with its interval: independent intervals add as variances in log space.
@@ -53,8 +53,8 @@ struct Ruling {
 };
 // `against_parent`: the cells of the passes in scope. Accepted: the combined gain's interval is below 1, at least one cell is
 // faster beyond doubt, no guardrail fails. Mixed: some cells are faster beyond doubt, but a speed guardrail fails.
-Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent, const std::vector<model::GuardrailCheck>& checks,
-            const std::vector<MemoryResult>& memory_against_parent);
+Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
+            const std::vector<model::GuardrailCheck>& checks, const std::vector<MemoryResult>& memory_against_parent);
 
 std::string interval_text(const model::Comparison& comparison);  // "0.912 (0.905 to 0.919)"
 std::string interval_text(const Gain& gain);

@@ -1,7 +1,7 @@
 #include "stages/optimize/ideas.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "stages/optimize/notebook.hpp"
 #include "stages/optimize/settings_function.hpp"
@@ -13,8 +13,8 @@ constexpr int kFromOneStrategy = 3;  // then the next strategy has its turn
 constexpr const char* kSweep = "parameter-sweep";
 }  // namespace
 
-std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best, const std::string& x_name,
-                                            const std::vector<std::string>& sizes) {
+std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best,
+                                            const std::string& x_name, const std::vector<std::string>& sizes) {
   const model::Variant& source = mixed.contestant.variant;
   if (!source.edits.empty()) return std::nullopt;
   repository::Proposal proposal;
@@ -29,12 +29,16 @@ std::optional<repository::Proposal> combine(const Evaluation& mixed, const model
     for (const std::string& x_value : sizes) {
       const auto x = parse_size(x_value);
       if (!x) return std::nullopt;
-      const auto found = std::find_if(mixed.against_parent.begin(), mixed.against_parent.end(), [&](const CellResult& r) { return r.cell == repository::Cell{x_value, pass}; });
+      const auto found =
+          std::find_if(mixed.against_parent.begin(), mixed.against_parent.end(), [&](const CellResult& r) {
+            return r.cell == repository::Cell{x_value, pass};
+          });
       const bool faster = found != mixed.against_parent.end() && found->comparison.verdict == model::Verdict::faster;
       by_size.emplace_back(*x, faster);
       if (!faster) continue;
       proposal.predictions.push_back({x_value, pass, found->comparison.ratio, "measured for " + source.id + " alone"});
-      parts += fmt::format("{}{} at {}: {}", parts.empty() ? "" : ", ", pass, x_value, interval_text(found->comparison));
+      parts +=
+          fmt::format("{}{} at {}: {}", parts.empty() ? "" : ", ", pass, x_value, interval_text(found->comparison));
     }
     std::sort(by_size.begin(), by_size.end());
     model::SettingsFunction joined = kept->second;
@@ -48,7 +52,8 @@ std::optional<repository::Proposal> combine(const Evaluation& mixed, const model
     proposal.variant.settings[pass] = joined;
   }
   if (parts.empty()) return std::nullopt;
-  proposal.hypothesis = source.id + " was faster in part and slower in part. Its gains were measured by themselves (" + parts + "), so taking only these should keep them.";
+  proposal.hypothesis = source.id + " was faster in part and slower in part. Its gains were measured by themselves (" +
+                        parts + "), so taking only these should keep them.";
   proposal.changes = "Settings of " + source.id + " where it won, of " + best.id + " elsewhere.";
   proposal.diff = settings_diff(best, proposal.variant);
   return proposal;
@@ -81,16 +86,19 @@ std::optional<repository::Proposal> Ideas::from_strategies(const model::Variant&
   return std::nullopt;
 }
 
-base::Result<std::optional<repository::Proposal>> Ideas::next(const model::Variant& best, const std::vector<TriedVariant>& tried,
+base::Result<std::optional<repository::Proposal>> Ideas::next(const model::Variant& best,
+                                                              const std::vector<TriedVariant>& tried,
                                                               const std::vector<std::string>& notes_files) {
   if (tried_.empty()) is_new(best);
   if (auto proposal = combination(best)) return proposal;
   while (!lab_.options().proposer.empty() && !proposer_done_) {
     auto answer = ask_proposer(lab_, ++asked_, best, tried, notes_files);
     if (!answer) return answer.error();
-    if (answer->kind == ProposerAnswer::Kind::proposal && is_new(answer->proposal.variant)) return std::optional(answer->proposal);
+    if (answer->kind == ProposerAnswer::Kind::proposal && is_new(answer->proposal.variant))
+      return std::optional(answer->proposal);
     proposer_done_ = true;
-    const std::string why = answer->kind == ProposerAnswer::Kind::proposal ? "it proposed what was tried before" : answer->reason;
+    const std::string why =
+        answer->kind == ProposerAnswer::Kind::proposal ? "it proposed what was tried before" : answer->reason;
     findings_.push_back("proposer '" + lab_.options().proposer + "': " + why + "; it is not asked again");
     lab_.ports().progress.message(findings_.back());
   }

@@ -20,7 +20,8 @@ class Ideas {
   explicit Ideas(Lab& lab) : lab_(lab) {}
 
   // The next change against `best`, never one that was tried before; nothing when all sources are used up.
-  base::Result<std::optional<repository::Proposal>> next(const model::Variant& best, const std::vector<TriedVariant>& tried,
+  base::Result<std::optional<repository::Proposal>> next(const model::Variant& best,
+                                                         const std::vector<TriedVariant>& tried,
                                                          const std::vector<std::string>& notes_files);
   // A mixed variant leaves its winning part for a combination with the best so far.
   void offer_parts(const Evaluation& mixed) { parts_.push_back(mixed); }
@@ -35,16 +36,16 @@ class Ideas {
   Lab& lab_;
   std::set<std::string> tried_;
   std::deque<Evaluation> parts_;
-  std::size_t strategy_ = 0;   // index into the profile's strategy order
-  int of_strategy_ = 0;        // proposals taken from it
-  int asked_ = 0;              // questions to the proposer
+  std::size_t strategy_ = 0;  // index into the profile's strategy order
+  int of_strategy_ = 0;       // proposals taken from it
+  int asked_ = 0;             // questions to the proposer
   bool proposer_done_ = false;
   std::vector<std::string> findings_;
 };
 
 // The settings of `mixed` at the sizes where it was faster beyond doubt, those of `best` elsewhere. Nothing when no pass has
 // such a part or the variant changes source.
-std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best, const std::string& x_name,
-                                            const std::vector<std::string>& sizes);
+std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best,
+                                            const std::string& x_name, const std::vector<std::string>& sizes);
 
 }  // namespace hone::stages

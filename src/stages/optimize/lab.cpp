@@ -1,9 +1,9 @@
 #include "stages/optimize/lab.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <fmt/format.h>
 #include <thread>
 
 #include "base/hash.hpp"
@@ -13,18 +13,30 @@ namespace hone::stages {
 
 namespace {
 
-constexpr std::size_t kBuildsBetweenRecords = 16;  // a kill loses the notes of at most these; the compiler's cache keeps the rest
+constexpr std::size_t kBuildsBetweenRecords =
+    16;  // a kill loses the notes of at most these; the compiler's cache keeps the rest
 
 Record record_of(const Trial& trial) {
   static constexpr const char* kOutcomes[] = {"measured", "over-floor", "untrusted", "failed"};
   const model::Comparison& c = trial.comparison;
   Record record;
   record.event = "compared";
-  record.text = {{"outcome", kOutcomes[static_cast<int>(trial.outcome)]}, {"reason", trial.reason}, {"verdict", model::word(c.verdict)}, {"judged", c.reason}};
-  record.numbers = {{"ratio", c.ratio}, {"ci_low", c.ci_low}, {"ci_high", c.ci_high}, {"wall_ratio", c.wall_ratio},
-                    {"pairs", c.pairs}, {"discarded", c.discarded},
-                    {"baseline_p20", c.baseline_ms.p20}, {"baseline_p50", c.baseline_ms.p50}, {"baseline_p80", c.baseline_ms.p80},
-                    {"candidate_p20", c.candidate_ms.p20}, {"candidate_p50", c.candidate_ms.p50}, {"candidate_p80", c.candidate_ms.p80},
+  record.text = {{"outcome", kOutcomes[static_cast<int>(trial.outcome)]},
+                 {"reason", trial.reason},
+                 {"verdict", model::word(c.verdict)},
+                 {"judged", c.reason}};
+  record.numbers = {{"ratio", c.ratio},
+                    {"ci_low", c.ci_low},
+                    {"ci_high", c.ci_high},
+                    {"wall_ratio", c.wall_ratio},
+                    {"pairs", c.pairs},
+                    {"discarded", c.discarded},
+                    {"baseline_p20", c.baseline_ms.p20},
+                    {"baseline_p50", c.baseline_ms.p50},
+                    {"baseline_p80", c.baseline_ms.p80},
+                    {"candidate_p20", c.candidate_ms.p20},
+                    {"candidate_p50", c.candidate_ms.p50},
+                    {"candidate_p80", c.candidate_ms.p80},
                     {"samples", c.baseline_ms.samples}};
   return record;
 }
@@ -32,8 +44,10 @@ Record record_of(const Trial& trial) {
 Trial trial_of(const Record& r) {
   Trial trial;
   const std::string outcome = r.text_at("outcome");
-  trial.outcome = outcome == "measured" ? Trial::Outcome::measured : outcome == "over-floor" ? Trial::Outcome::over_floor
-                  : outcome == "untrusted" ? Trial::Outcome::untrusted : Trial::Outcome::failed;
+  trial.outcome = outcome == "measured"     ? Trial::Outcome::measured
+                  : outcome == "over-floor" ? Trial::Outcome::over_floor
+                  : outcome == "untrusted"  ? Trial::Outcome::untrusted
+                                            : Trial::Outcome::failed;
   trial.reason = r.text_at("reason");
   model::Comparison& c = trial.comparison;
   c.ratio = r.number_at("ratio"), c.ci_low = r.number_at("ci_low"), c.ci_high = r.number_at("ci_high");
@@ -58,7 +72,9 @@ std::string one_line(const base::Error& error) {
   return error.found + (error.where.empty() ? "" : " (" + error.where + ")");
 }
 
-std::string budget_text(const measure::Budget& b) { return fmt::format("{}/{}/{}", b.min_samples, b.max_samples, b.max_ns); }
+std::string budget_text(const measure::Budget& b) {
+  return fmt::format("{}/{}/{}", b.min_samples, b.max_samples, b.max_ns);
+}
 
 }  // namespace
 
@@ -73,9 +89,14 @@ std::string signature(const model::Variant& variant) {
   return base::content_hash(model::to_json(anonymous));
 }
 
-Lab::Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options, const Ports& ports,
-         const Workspace& workspace, Journal journal)
-    : session_(session), profile_(profile), options_(options), ports_(ports), workspace_(workspace), journal_(std::move(journal)) {}
+Lab::Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
+         const Ports& ports, const Workspace& workspace, Journal journal)
+    : session_(session),
+      profile_(profile),
+      options_(options),
+      ports_(ports),
+      workspace_(workspace),
+      journal_(std::move(journal)) {}
 
 double Lab::noise_floor_pct(const repository::Cell& cell) const {
   for (const model::NoiseFloor& floor : profile_.baseline.noise_floor) {
@@ -101,9 +122,11 @@ double Lab::floor_ms(const repository::Cell& cell) {
   return session_.floor(cell).floor_ms;
 }
 
-base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped, const model::Settings& settings) {
+base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped,
+                                   const model::Settings& settings) {
   if (auto go = check_interrupt(); !go) return go.error();
-  const std::string key = where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
+  const std::string key =
+      where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
   if (const Record* known = journal_.find("screened", key)) {
     return Estimate{known->number_at("log_ratio"), known->number_at("deviation", 1), known->number_at("usable") > 0};
   }
@@ -131,26 +154,34 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
       estimate = {std::log(b.p50 / a.p50), std::max(std::hypot(median_deviation(a), median_deviation(b)), 0.002), true};
     }
   }
-  record.numbers = {{"log_ratio", estimate.log_ratio}, {"deviation", estimate.deviation}, {"usable", estimate.usable ? 1.0 : 0.0}};
+  record.numbers = {
+      {"log_ratio", estimate.log_ratio}, {"deviation", estimate.deviation}, {"usable", estimate.usable ? 1.0 : 0.0}};
   if (auto written = journal_.append(key, record); !written) return written.error();
   return estimate;
 }
 
-base::Result<Trial> Lab::compare_settings(const repository::Cell& where, const model::Settings& baseline, const model::Settings& candidate) {
-  const std::string key = "settings|" + where.mode + "|" + where.x_value + "|" + settings_text(baseline) + "|" + settings_text(candidate) + "|" + budget_text(options_.finals);
-  return measured(key, "samples/sweep.jsonl", where, options_.finals, [&] { return session_.subject_with(where, baseline); },
-                  [&] { return session_.subject_with(where, candidate); });
+base::Result<Trial> Lab::compare_settings(const repository::Cell& where, const model::Settings& baseline,
+                                          const model::Settings& candidate) {
+  const std::string key = "settings|" + where.mode + "|" + where.x_value + "|" + settings_text(baseline) + "|" +
+                          settings_text(candidate) + "|" + budget_text(options_.finals);
+  return measured(
+      key, "samples/sweep.jsonl", where, options_.finals, [&] { return session_.subject_with(where, baseline); },
+      [&] { return session_.subject_with(where, candidate); });
 }
 
-base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Variant& candidate, const repository::Cell& cell) {
-  const std::string key = "variants|" + cell.mode + "|" + cell.x_value + "|" + signature(baseline) + "|" + signature(candidate) + "|" + budget_text(options_.verdict);
+base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Variant& candidate,
+                                 const repository::Cell& cell) {
+  const std::string key = "variants|" + cell.mode + "|" + cell.x_value + "|" + signature(baseline) + "|" +
+                          signature(candidate) + "|" + budget_text(options_.verdict);
   const std::string name = candidate.id.empty() ? "variant" : candidate.id;
-  return measured(key, "samples/" + name + ".jsonl", cell, options_.verdict, [&] { return session_.subject(baseline, cell); },
-                  [&] { return session_.subject(candidate, cell); });
+  return measured(
+      key, "samples/" + name + ".jsonl", cell, options_.verdict, [&] { return session_.subject(baseline, cell); },
+      [&] { return session_.subject(candidate, cell); });
 }
 
 base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
-                                  const measure::Budget& budget, const MakeSubject& make_baseline, const MakeSubject& make_candidate) {
+                                  const measure::Budget& budget, const MakeSubject& make_baseline,
+                                  const MakeSubject& make_candidate) {
   if (auto go = check_interrupt(); !go) return go.error();
   if (const Record* known = journal_.find("compared", key)) return trial_of(*known);
   auto baseline = make_baseline();
@@ -173,8 +204,9 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     } else if (comparison.error().kind == base::ErrorKind::interrupted) {
       return comparison.error();
     } else {
-      trial.outcome = comparison.error().kind == base::ErrorKind::gate ? Trial::Outcome::over_floor
-                      : comparison.error().kind == base::ErrorKind::untrusted ? Trial::Outcome::untrusted : Trial::Outcome::failed;
+      trial.outcome = comparison.error().kind == base::ErrorKind::gate        ? Trial::Outcome::over_floor
+                      : comparison.error().kind == base::ErrorKind::untrusted ? Trial::Outcome::untrusted
+                                                                              : Trial::Outcome::failed;
       trial.reason = one_line(comparison.error());
     }
   }
@@ -182,7 +214,8 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
   return trial;
 }
 
-base::Result<void> Lab::keep_samples(const std::string& file, const std::string& key, const model::Comparison& comparison) {
+base::Result<void> Lab::keep_samples(const std::string& file, const std::string& key,
+                                     const model::Comparison& comparison) {
   Record record;
   record.event = "samples";
   record.text["key"] = key;
@@ -197,8 +230,10 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     keys.push_back(pass + "|" + sizes[i] + "|" + settings_text(settings[i]));
-    if (const Record* known = journal_.find("built", keys[i])) all[i] = {known->text_at("code"), known->text_at("launch"), known->text_at("error")};
-    else missing.push_back(i);
+    if (const Record* known = journal_.find("built", keys[i]))
+      all[i] = {known->text_at("code"), known->text_at("launch"), known->text_at("error")};
+    else
+      missing.push_back(i);
   }
   for (std::size_t start = 0; start < missing.size(); start += kBuildsBetweenRecords) {
     if (auto go = check_interrupt(); !go) return go.error();
@@ -208,7 +243,8 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
       for (std::size_t n = next++; n < end; n = next++) {
         const std::size_t i = missing[n];
         auto part = session_.build_settings(pass, sizes[i], settings[i]);
-        all[i] = part ? BuiltSettings{part->machine_code_hash, part->launch_hash, ""} : BuiltSettings{"", "", one_line(part.error())};
+        all[i] = part ? BuiltSettings{part->machine_code_hash, part->launch_hash, ""}
+                      : BuiltSettings{"", "", one_line(part.error())};
       }
     };
     std::vector<std::thread> threads;
@@ -220,10 +256,13 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     for (std::size_t n = start; n < end; ++n) {
       Record record;
       record.event = "built";
-      record.text = {{"code", all[missing[n]].code_hash}, {"launch", all[missing[n]].launch_hash}, {"error", all[missing[n]].error}};
+      record.text = {{"code", all[missing[n]].code_hash},
+                     {"launch", all[missing[n]].launch_hash},
+                     {"error", all[missing[n]].error}};
       if (auto written = journal_.append(keys[missing[n]], record); !written) return written.error();
     }
-    ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()), "compiled");
+    ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()),
+                            "compiled");
   }
   return all;
 }
@@ -244,7 +283,8 @@ base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, re
   Record record;
   record.event = "gate";
   record.text = {{"first_failure", result->first_failure}, {"detail", result->detail}};
-  record.numbers = {{"passed", result->passed}, {"failed", result->failed}, {"error_over_bound", result->largest_error_over_bound}};
+  record.numbers = {
+      {"passed", result->passed}, {"failed", result->failed}, {"error_over_bound", result->largest_error_over_bound}};
   if (auto written = journal_.append(key, record); !written) return written.error();
   return result;
 }
@@ -258,7 +298,8 @@ base::Result<repository::MemoryUse> Lab::memory(const model::Variant& variant, c
   if (!use) return use.error();
   Record record;
   record.event = "memory";
-  record.numbers = {{"peak", use->peak_over_inputs_mb}, {"saved", use->saved_for_backward_mb}, {"caller", use->callers_peak_mb}};
+  record.numbers = {
+      {"peak", use->peak_over_inputs_mb}, {"saved", use->saved_for_backward_mb}, {"caller", use->callers_peak_mb}};
   if (auto written = journal_.append(key, record); !written) return written.error();
   return use;
 }

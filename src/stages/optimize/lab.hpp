@@ -45,11 +45,14 @@ class Lab {
   base::Result<void> check_interrupt() const { return stages::check_interrupt(ports_, options_.command); }
 
   // Screening: settings against the shipped ones, cheap and rough. `where` names the pass and size.
-  base::Result<Estimate> screen(const repository::Cell& where, const model::Settings& shipped, const model::Settings& settings);
+  base::Result<Estimate> screen(const repository::Cell& where, const model::Settings& shipped,
+                                const model::Settings& settings);
   // A paired comparison of two settings of one pass, for the finals and the held-out sizes.
-  base::Result<Trial> compare_settings(const repository::Cell& where, const model::Settings& baseline, const model::Settings& candidate);
+  base::Result<Trial> compare_settings(const repository::Cell& where, const model::Settings& baseline,
+                                       const model::Settings& candidate);
   // A paired comparison of two variants at one cell.
-  base::Result<Trial> compare(const model::Variant& baseline, const model::Variant& candidate, const repository::Cell& cell);
+  base::Result<Trial> compare(const model::Variant& baseline, const model::Variant& candidate,
+                              const repository::Cell& cell);
 
   // Compiles many configurations of a pass on options().build_threads threads, in order. `sizes[i]` belongs to `settings[i]`.
   base::Result<std::vector<BuiltSettings>> build(const std::string& pass, const std::vector<std::string>& sizes,
@@ -58,13 +61,15 @@ class Lab {
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value);
 
   double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
-  model::Quantiles known_time(const repository::Cell& cell) const;  // v0's time in the profile; no samples where it has none
-  double floor_ms(const repository::Cell& cell);               // physics floor: the profile's, otherwise the session's
+  model::Quantiles known_time(
+      const repository::Cell& cell) const;        // v0's time in the profile; no samples where it has none
+  double floor_ms(const repository::Cell& cell);  // physics floor: the profile's, otherwise the session's
 
  private:
   using MakeSubject = std::function<base::Result<std::unique_ptr<measure::Subject>>()>;
   base::Result<Trial> measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
-                               const measure::Budget& budget, const MakeSubject& baseline, const MakeSubject& candidate);
+                               const measure::Budget& budget, const MakeSubject& baseline,
+                               const MakeSubject& candidate);
   base::Result<void> keep_samples(const std::string& file, const std::string& key, const model::Comparison& comparison);
 
   repository::Session& session_;

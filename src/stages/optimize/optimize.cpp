@@ -1,7 +1,7 @@
 #include "stages/optimize/optimize.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <optional>
 
 #include "base/hash.hpp"
@@ -23,7 +23,10 @@ namespace {
 class Optimization {
  public:
   Optimization(Lab& lab, std::optional<TargetMetric> target)
-      : lab_(lab), target_(std::move(target)), passes_(aim_of(lab).passes), ideas_(lab),
+      : lab_(lab),
+        target_(std::move(target)),
+        passes_(aim_of(lab).passes),
+        ideas_(lab),
         small_gains_(lab.options().small_gain_pct, typical_noise_floor(lab.profile(), passes_)) {}
 
   base::Result<model::ComparisonDocument> run() {
@@ -46,7 +49,9 @@ class Optimization {
       if (auto met = target_reached(*target_, lab_.profile(), lab_.session().sizes(), best)) return met;
     }
     if (lab_.profile().request.goal != "memory") {
-      if (auto left = nothing_left(lab_.profile(), passes_, lab_.options().ceiling_share_pct, best ? &best->against_v0 : nullptr)) return left;
+      if (auto left = nothing_left(lab_.profile(), passes_, lab_.options().ceiling_share_pct,
+                                   best ? &best->against_v0 : nullptr))
+        return left;
     }
     if (static_cast<int>(document_.variants.size()) >= lab_.options().max_variants) {
       return fmt::format("all {} variants allowed by --max-variants were used", lab_.options().max_variants);
@@ -82,10 +87,14 @@ class Optimization {
     variant.title = "settings by size, measured";
     std::string knobs;
     for (const repository::Knob& knob : lab_.session().knobs()) {
-      if (std::find(passes_.begin(), passes_.end(), knob.pass) != passes_.end()) knobs += fmt::format("- {} of {}, {} values: {}\n", knob.name, knob.pass, knob.values.size(), knob.help);
+      if (std::find(passes_.begin(), passes_.end(), knob.pass) != passes_.end())
+        knobs += fmt::format("- {} of {}, {} values: {}\n", knob.name, knob.pass, knob.values.size(), knob.help);
     }
-    const std::string changes = "Settings as a function of " + lab_.session().x_name() + ", chosen by measurement; the source stays as it is. Knobs:\n" + knobs;
-    model::Notes notes = open(variant, "The shipped settings follow from a heuristic. " + lab_.profile().summary + " Measured settings at each size should come nearer to the ceiling.",
+    const std::string changes = "Settings as a function of " + lab_.session().x_name() +
+                                ", chosen by measurement; the source stays as it is. Knobs:\n" + knobs;
+    model::Notes notes = open(variant,
+                              "The shipped settings follow from a heuristic. " + lab_.profile().summary +
+                                  " Measured settings at each size should come nearer to the ceiling.",
                               changes, "", sweep_predictions(lab_.profile(), passes_));
     if (auto written = write_notes(notes); !written) return written;
     auto swept = sweep(lab_, original_.variant);
@@ -94,10 +103,13 @@ class Optimization {
     document_.sweep = swept->points;
     for (const auto& [pass, function] : swept->settings) variant.settings[pass] = function;
     findings_ = swept->findings;
-    notes.changes += fmt::format("\nOf {} configurations {} differ in machine code or launch, {} were timed. Chosen:\n", swept->evaluations.planned,
-                                 swept->evaluations.distinct_binaries, swept->evaluations.timed);
+    notes.changes +=
+        fmt::format("\nOf {} configurations {} differ in machine code or launch, {} were timed. Chosen:\n",
+                    swept->evaluations.planned, swept->evaluations.distinct_binaries, swept->evaluations.timed);
     for (const auto& [pass, function] : swept->settings) {
-      for (const model::SettingsRule& rule : function.rules) notes.changes += fmt::format("- {} from {}: {} ({})\n", pass, rule.from_x, settings_text(rule.settings), rule.reason);
+      for (const model::SettingsRule& rule : function.rules)
+        notes.changes +=
+            fmt::format("- {} from {}: {} ({})\n", pass, rule.from_x, settings_text(rule.settings), rule.reason);
       notes.changes += "- " + pass + ": " + function.reason + "\n";
     }
     notes.diff = settings_diff(original_.variant, variant);
@@ -112,8 +124,8 @@ class Optimization {
     return run_variant(variant, notes);
   }
 
-  model::Notes open(const model::Variant& variant, const std::string& hypothesis, const std::string& changes, const std::string& diff,
-                    const std::vector<model::Prediction>& predictions) {
+  model::Notes open(const model::Variant& variant, const std::string& hypothesis, const std::string& changes,
+                    const std::string& diff, const std::vector<model::Prediction>& predictions) {
     model::Notes notes = open_notes(lab_, variant, hypothesis, changes, diff, predictions);
     notes.date = lab_.session().clock().utc();
     return notes;
@@ -131,9 +143,11 @@ class Optimization {
 
   base::Result<void> write_variant(const model::Variant& variant) {
     const Workspace& workspace = lab_.workspace();
-    if (auto written = workspace.write(workspace.settings_name(variant.id), model::to_json(variant)); !written) return written;
+    if (auto written = workspace.write(workspace.settings_name(variant.id), model::to_json(variant)); !written)
+      return written;
     if (variant.edits.empty()) return {};
-    return workspace.write(workspace.source_name(variant.id, lab_.session().variant_file_extension()), variant.edits.front().content);
+    return workspace.write(workspace.source_name(variant.id, lab_.session().variant_file_extension()),
+                           variant.edits.front().content);
   }
 
   // Notes with hypothesis and prediction, and the variant itself, are on the disk before it runs.
@@ -167,15 +181,20 @@ class Optimization {
     findings_.insert(findings_.end(), more.begin(), more.end());
     for (const std::string& finding : findings_) document_.learnings.push_back(finding);
     if (!best_) {
-      document_.winner_reason = document_.variants.empty() ? "nothing was tried: " + document_.stop_reason : "no variant was faster beyond doubt with every guardrail kept";
+      document_.winner_reason = document_.variants.empty()
+                                    ? "nothing was tried: " + document_.stop_reason
+                                    : "no variant was faster beyond doubt with every guardrail kept";
       return;
     }
     std::vector<std::string> figures;
     for (const CellResult& r : best_->against_v0) {
-      if (r.cell.x_value == document_.representative_x) figures.push_back(fmt::format("{} {} x v0 ({})", r.cell.mode, interval_text(r.comparison), model::word(r.comparison.verdict)));
+      if (r.cell.x_value == document_.representative_x)
+        figures.push_back(fmt::format("{} {} x v0 ({})", r.cell.mode, interval_text(r.comparison),
+                                      model::word(r.comparison.verdict)));
     }
-    document_.winner_reason = fmt::format("at {}={}: {}; the last variant accepted, each against the best before it", lab_.session().x_name(), document_.representative_x,
-                                          base::join_text(figures, ", "));
+    document_.winner_reason =
+        fmt::format("at {}={}: {}; the last variant accepted, each against the best before it", lab_.session().x_name(),
+                    document_.representative_x, base::join_text(figures, ", "));
   }
 
   base::Result<void> save() {
@@ -197,8 +216,10 @@ class Optimization {
 
 Question question_about(const model::ComparisonDocument& document) {
   Question question;
-  question.headline = document.winner == "v0" ? "v0 stays: " + document.winner_reason : document.winner + " is the winner, " + document.winner_reason;
-  for (const model::VariantSummary& v : document.variants) question.lines.push_back(fmt::format("{} {} ({}): {}", v.id, model::word(v.status), v.strategy, v.reason));
+  question.headline = document.winner == "v0" ? "v0 stays: " + document.winner_reason
+                                              : document.winner + " is the winner, " + document.winner_reason;
+  for (const model::VariantSummary& v : document.variants)
+    question.lines.push_back(fmt::format("{} {} ({}): {}", v.id, model::word(v.status), v.strategy, v.reason));
   question.lines.push_back("stopped because: " + document.stop_reason);
   for (const model::VariantSummary& v : document.variants) {
     const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;
@@ -211,7 +232,8 @@ Question question_about(const model::ComparisonDocument& document) {
 
 // A profile holds for the run it describes: its content, the source and the device it was measured on.
 std::string identity_of(const model::Profile& profile) {
-  return base::content_hash(model::to_json(profile)) + " " + profile.identity.source_hash + " " + profile.device.id + " " + profile.device.name;
+  return base::content_hash(model::to_json(profile)) + " " + profile.identity.source_hash + " " + profile.device.id +
+         " " + profile.device.name;
 }
 
 }  // namespace
@@ -219,19 +241,23 @@ std::string identity_of(const model::Profile& profile) {
 base::Result<void> check_profile(repository::Session& session, const model::Profile& profile) {
   const std::string remedy = "profile again: hone profile " + session.identity().kernel;
   const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& found) {
-    return base::Error{base::ErrorKind::preflight, "a profile of this " + what + ": " + expected, found, "profile.json", remedy};
+    return base::Error{base::ErrorKind::preflight, "a profile of this " + what + ": " + expected, found, "profile.json",
+                       remedy};
   };
   if (profile.kernel != session.identity().kernel) return refuse("kernel", session.identity().kernel, profile.kernel);
-  if (profile.identity.source_hash != session.source_hash()) return refuse("source", session.source_hash(), "a profile of source " + profile.identity.source_hash);
+  if (profile.identity.source_hash != session.source_hash())
+    return refuse("source", session.source_hash(), "a profile of source " + profile.identity.source_hash);
   const model::DeviceInfo device = session.device();
-  if (profile.device.kind != device.kind || profile.device.name != device.name || profile.device.architecture != device.architecture) {
-    return refuse("device", device.name + " (" + device.architecture + ")", "a profile of " + profile.device.name + " (" + profile.device.architecture + ")");
+  if (profile.device.kind != device.kind || profile.device.name != device.name ||
+      profile.device.architecture != device.architecture) {
+    return refuse("device", device.name + " (" + device.architecture + ")",
+                  "a profile of " + profile.device.name + " (" + profile.device.architecture + ")");
   }
   return {};
 }
 
-base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
-                                       const Workspace& workspace, const Ports& ports) {
+base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
+                                       const OptimizeOptions& options, const Workspace& workspace, const Ports& ports) {
   if (auto checked = check_profile(session, profile); !checked) return checked.error();
   std::optional<TargetMetric> target;
   if (!options.target_metric.empty()) {
@@ -241,17 +267,21 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
   }
   auto journal = Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), identity_of(profile));
   if (!journal) return journal.error();
-  if (journal->resumed_records() > 0) ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
+  if (journal->resumed_records() > 0)
+    ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
   Lab lab(session, profile, options, ports, workspace, std::move(*journal));
   auto document = Optimization(lab, std::move(target)).run();
   if (!document) return document.error();
   OptimizeOutcome outcome{std::move(*document), {}};
   outcome.decision = checkpoint(ports, options.autonomous, question_about(outcome.comparison), options.next_command);
   if (outcome.decision.choice == Choice::another) {
-    outcome.comparison.winner_reason = fmt::format("chosen at the checkpoint instead of {} ({})", outcome.comparison.winner, outcome.comparison.winner_reason);
+    outcome.comparison.winner_reason = fmt::format("chosen at the checkpoint instead of {} ({})",
+                                                   outcome.comparison.winner, outcome.comparison.winner_reason);
     outcome.comparison.winner = outcome.decision.alternative;
-    if (auto written = workspace.write("comparison.json", model::to_json(outcome.comparison)); !written) return written.error();
-    if (auto written = ports.documents.write_comparison(workspace, outcome.comparison); !written) return written.error();
+    if (auto written = workspace.write("comparison.json", model::to_json(outcome.comparison)); !written)
+      return written.error();
+    if (auto written = ports.documents.write_comparison(workspace, outcome.comparison); !written)
+      return written.error();
   }
   return outcome;
 }

@@ -17,8 +17,8 @@ struct OptimizeOutcome {
 // Writes notes, variant files, samples, comparison.json and the documents. Errors: the profile is of another kernel, source or
 // device (pre-flight); a target metric that can not be read (usage); v0 itself does not run; a full disk; a stop by the user.
 // Run again after a stop or a kill, it goes on where it was.
-base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
-                                       const Workspace& workspace, const Ports& ports);
+base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
+                                       const OptimizeOptions& options, const Workspace& workspace, const Ports& ports);
 
 // Refuses a profile of another kernel, source or device: what it says would not hold here.
 base::Result<void> check_profile(repository::Session& session, const model::Profile& profile);

@@ -1,9 +1,9 @@
 #include "stages/optimize/proposer.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "stages/optimize/scope.hpp"
@@ -13,9 +13,9 @@ namespace hone::stages {
 
 namespace {
 
-constexpr int kNothingMore = 10;                          // exit status by the contract
-constexpr std::uint64_t kOutputLimitBytes = 1u << 20;     // of its standard output and error; more is dropped
-constexpr std::size_t kLargestTextBytes = 4u << 20;       // of variant.* and hypothesis.md
+constexpr int kNothingMore = 10;                       // exit status by the contract
+constexpr std::uint64_t kOutputLimitBytes = 1u << 20;  // of its standard output and error; more is dropped
+constexpr std::size_t kLargestTextBytes = 4u << 20;    // of variant.* and hypothesis.md
 
 ProposerAnswer failed(std::string reason) { return {ProposerAnswer::Kind::failed, std::move(reason), {}}; }
 
@@ -25,11 +25,13 @@ std::string last_line(const std::string& text) {
 }
 
 // Everything the program may know, laid out afresh: a folder left by a killed run is not trusted.
-base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Variant& best, const std::vector<TriedVariant>& tried,
-                           const std::vector<std::string>& notes_files) {
+base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Variant& best,
+                           const std::vector<TriedVariant>& tried, const std::vector<std::string>& notes_files) {
   base::FileSystem& files = lab.ports().files;
   if (auto removed = files.remove_recursively(folder); !removed) return removed;
-  const auto write = [&](const std::string& name, const std::string& content) { return files.write_atomically(base::join(folder, name), content); };
+  const auto write = [&](const std::string& name, const std::string& content) {
+    return files.write_atomically(base::join(folder, name), content);
+  };
   if (auto done = write("profile.json", model::to_json(lab.profile())); !done) return done;
   for (const std::string& name : notes_files) {
     if (!files.exists(lab.workspace().at(name))) continue;
@@ -49,7 +51,9 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
   request.kernel = lab.profile().kernel, request.best = best.id, request.original = main_name;
   request.variant_file = "variant." + lab.session().variant_file_extension();
   request.bottleneck = model::word(lab.profile().bottleneck.cls);
-  for (const TriedVariant& t : tried) request.tried.push_back({{"id", t.id}, {"parent", t.parent}, {"strategy", t.strategy}, {"status", t.status}, {"reason", t.reason}});
+  for (const TriedVariant& t : tried)
+    request.tried.push_back(
+        {{"id", t.id}, {"parent", t.parent}, {"strategy", t.strategy}, {"status", t.status}, {"reason", t.reason}});
   return write("request.json", request_json(request));
 }
 
@@ -64,14 +68,17 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   }
   if (variants.empty()) return failed("it wrote no variant.* file");
   if (variants.size() > 1) return failed("it wrote more than one variant.* file: " + base::join_text(variants, ", "));
-  if (!files.exists(base::join(folder, "hypothesis.md"))) return failed("it wrote no hypothesis.md: a change without a prediction is not tried");
+  if (!files.exists(base::join(folder, "hypothesis.md")))
+    return failed("it wrote no hypothesis.md: a change without a prediction is not tried");
   auto text = files.read(base::join(folder, variants.front()));
   if (!text) return failed("its variant can not be read: " + text.error().found);
   auto hypothesis = files.read(base::join(folder, "hypothesis.md"));
   if (!hypothesis) return failed("its hypothesis.md can not be read: " + hypothesis.error().found);
   if (base::trim(*text).empty()) return failed("its variant is empty");
-  if (base::trim(*hypothesis).empty()) return failed("its hypothesis.md is empty: a change without a prediction is not tried");
-  if (text->size() > kLargestTextBytes || hypothesis->size() > kLargestTextBytes) return failed("its files are larger than 4 MiB");
+  if (base::trim(*hypothesis).empty())
+    return failed("its hypothesis.md is empty: a change without a prediction is not tried");
+  if (text->size() > kLargestTextBytes || hypothesis->size() > kLargestTextBytes)
+    return failed("its files are larger than 4 MiB");
   auto variant = lab.session().variant_from_source(*text, best);
   if (!variant) return failed("its text is refused: " + variant.error().found);
   ProposerAnswer answer;
@@ -83,7 +90,9 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   answer.proposal.changes = "The main source file as the proposer wrote it, see the diff.";
   answer.proposal.predictions = predictions_of(*hypothesis, all_cells(lab.session()));
   const auto sources = lab.session().snapshot();
-  answer.proposal.diff = sources.empty() ? "" : unified_diff(sources.front().second, *text, base::file_name(sources.front().first), variants.front());
+  answer.proposal.diff = sources.empty() ? ""
+                                         : unified_diff(sources.front().second, *text,
+                                                        base::file_name(sources.front().first), variants.front());
   return answer;
 }
 
@@ -95,8 +104,11 @@ base::Result<ProposerAnswer> run(Lab& lab, const std::string& folder, const mode
   auto outcome = lab.ports().processes.run(command);
   if (!outcome && outcome.error().kind == base::ErrorKind::interrupted) return outcome.error();
   if (!outcome) return failed("it can not be started: " + outcome.error().found);
-  if (outcome->timed_out) return failed(fmt::format("it did not end within {:.0f} s and was killed", static_cast<double>(command.deadline_ms) / 1000));
-  if (outcome->exit_status == kNothingMore) return ProposerAnswer{ProposerAnswer::Kind::nothing_more, "it has nothing more to propose", {}};
+  if (outcome->timed_out)
+    return failed(
+        fmt::format("it did not end within {:.0f} s and was killed", static_cast<double>(command.deadline_ms) / 1000));
+  if (outcome->exit_status == kNothingMore)
+    return ProposerAnswer{ProposerAnswer::Kind::nothing_more, "it has nothing more to propose", {}};
   if (outcome->exit_status != 0) {
     const std::string words = last_line(outcome->error.empty() ? outcome->output : outcome->error);
     return failed(fmt::format("it exited with status {}{}", outcome->exit_status, words.empty() ? "" : ": " + words));
@@ -139,13 +151,16 @@ Record record_of(const ProposerAnswer& answer) {
 
 }  // namespace
 
-std::vector<model::Prediction> predictions_of(const std::string& hypothesis, const std::vector<repository::Cell>& cells) {
+std::vector<model::Prediction> predictions_of(const std::string& hypothesis,
+                                              const std::vector<repository::Cell>& cells) {
   std::vector<model::Prediction> predictions;
   for (const std::string& raw : base::split(hypothesis, '\n')) {
     const std::string line = base::trim(raw);
     const std::size_t at = line.find('@'), equals = line.rfind('=');
-    if (!base::starts_with(line, "predict ") || at == std::string::npos || equals == std::string::npos || equals < at) continue;
-    const std::string mode = base::trim(line.substr(8, at - 8)), x_value = base::trim(line.substr(at + 1, equals - at - 1));
+    if (!base::starts_with(line, "predict ") || at == std::string::npos || equals == std::string::npos || equals < at)
+      continue;
+    const std::string mode = base::trim(line.substr(8, at - 8)),
+                      x_value = base::trim(line.substr(at + 1, equals - at - 1));
     const std::string figure = base::trim(line.substr(equals + 1));
     char* end = nullptr;
     const double ratio = std::strtod(figure.c_str(), &end);
@@ -156,7 +171,8 @@ std::vector<model::Prediction> predictions_of(const std::string& hypothesis, con
   return predictions;
 }
 
-base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best, const std::vector<TriedVariant>& tried,
+base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,
+                                          const std::vector<TriedVariant>& tried,
                                           const std::vector<std::string>& notes_files) {
   if (auto go = lab.check_interrupt(); !go) return go.error();
   // What was tried by then is part of the question: another history is another question.

@@ -15,7 +15,7 @@ namespace hone::stages {
 struct ProposerAnswer {
   enum class Kind { proposal, nothing_more, failed };
   Kind kind = Kind::failed;
-  std::string reason;              // of a failure, or what the exit meant
+  std::string reason;  // of a failure, or what the exit meant
   repository::Proposal proposal;
 };
 
@@ -26,10 +26,12 @@ struct TriedVariant {
 
 // Asks once. `number` names the folder proposer/{number}; an answer that is in the journal is not asked for again. Errors only
 // for hone's own files and a stop by the user.
-base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best, const std::vector<TriedVariant>& tried,
+base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,
+                                          const std::vector<TriedVariant>& tried,
                                           const std::vector<std::string>& notes_files);
 
 // Lines "predict MODE @ X = RATIO" of a hypothesis, at cells that exist.
-std::vector<model::Prediction> predictions_of(const std::string& hypothesis, const std::vector<repository::Cell>& cells);
+std::vector<model::Prediction> predictions_of(const std::string& hypothesis,
+                                              const std::vector<repository::Cell>& cells);
 
 }  // namespace hone::stages

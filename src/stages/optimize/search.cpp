@@ -1,8 +1,8 @@
 #include "stages/optimize/search.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <set>
 
@@ -23,8 +23,12 @@ double expected_improvement(double best, const Prediction& p) {
 class Search {
  public:
   Search(const SearchSpace& space, const SearchOptions& options, const Measure& measure)
-      : space_(space), options_(options), measure_(measure), budget_(search_budget(space, options)),
-        timed_(space.tasks.size()), knobs_(space.points.empty() ? 0 : space.points.front().size()) {}
+      : space_(space),
+        options_(options),
+        measure_(measure),
+        budget_(search_budget(space, options)),
+        timed_(space.tasks.size()),
+        knobs_(space.points.empty() ? 0 : space.points.front().size()) {}
 
   base::Result<SearchOutcome> run() {
     for (std::size_t t = 0; t < space_.tasks.size(); ++t) keep(t, space_.tasks[t].incumbent, Estimate{});
@@ -112,20 +116,25 @@ class Search {
     std::vector<Observation> all;
     for (const Screened& s : outcome_.screened) {
       if (!s.estimate.usable) continue;
-      all.push_back({space_.tasks[s.task].position, space_.points[s.point], s.estimate.log_ratio, s.estimate.deviation});
+      all.push_back(
+          {space_.tasks[s.task].position, space_.points[s.point], s.estimate.log_ratio, s.estimate.deviation});
     }
     return all;
   }
 
   // At each size the point with the largest expected improvement, most promising size first.
   std::vector<std::pair<std::size_t, std::size_t>> next_round(const Surrogate& model) const {
-    struct Proposal { double gain; std::size_t task, point; };
+    struct Proposal {
+      double gain;
+      std::size_t task, point;
+    };
     std::vector<Proposal> proposals;
     for (std::size_t t = 0; t < space_.tasks.size(); ++t) {
       if (!may_time(t)) continue;
       double best = std::numeric_limits<double>::infinity();
       for (const Screened& s : outcome_.screened) {
-        if (s.task == t && s.estimate.usable) best = std::min(best, model.predict(space_.tasks[t].position, space_.points[s.point]).mean);
+        if (s.task == t && s.estimate.usable)
+          best = std::min(best, model.predict(space_.tasks[t].position, space_.points[s.point]).mean);
       }
       Proposal top{options_.smallest_improvement, t, 0};
       bool found = false;
@@ -136,7 +145,8 @@ class Search {
       }
       if (found) proposals.push_back(top);
     }
-    std::stable_sort(proposals.begin(), proposals.end(), [](const Proposal& a, const Proposal& b) { return a.gain > b.gain; });
+    std::stable_sort(proposals.begin(), proposals.end(),
+                     [](const Proposal& a, const Proposal& b) { return a.gain > b.gain; });
     std::vector<std::pair<std::size_t, std::size_t>> round;
     for (const Proposal& p : proposals) round.emplace_back(p.task, p.point);
     return round;

@@ -34,9 +34,9 @@ struct Estimate {
 };
 
 struct SearchOptions {
-  double largest_share = 0.35;          // of all (size, configuration) pairs; the incumbent counts as timed
+  double largest_share = 0.35;  // of all (size, configuration) pairs; the incumbent counts as timed
   std::size_t largest_per_task = 48;
-  double smallest_improvement = 5e-4;   // stop where the expected improvement (in log time) is below this everywhere
+  double smallest_improvement = 5e-4;  // stop where the expected improvement (in log time) is below this everywhere
 };
 
 struct Screened {

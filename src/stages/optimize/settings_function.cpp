@@ -18,11 +18,15 @@ struct Choice {
 };
 
 // The best single candidate for sizes first..last with at most `weight_limit` distinct settings; a tie goes to the shipped.
-Choice best_for(const CostTable& table, const std::vector<double>& best, std::size_t first, std::size_t last, std::size_t weight_limit) {
+Choice best_for(const CostTable& table, const std::vector<double>& best, std::size_t first, std::size_t last,
+                std::size_t weight_limit) {
   Choice chosen;
   for (std::size_t c = 0; c < table.cost.front().size(); ++c) {
     std::size_t weight = 1;
-    if (c == 0) weight = std::set<model::Settings>(table.shipped.begin() + static_cast<std::ptrdiff_t>(first), table.shipped.begin() + static_cast<std::ptrdiff_t>(last) + 1).size();
+    if (c == 0)
+      weight = std::set<model::Settings>(table.shipped.begin() + static_cast<std::ptrdiff_t>(first),
+                                         table.shipped.begin() + static_cast<std::ptrdiff_t>(last) + 1)
+                   .size();
     if (weight > weight_limit) continue;
     double worst = 0, mean = 0;
     for (std::size_t x = first; x <= last; ++x) {
@@ -30,7 +34,8 @@ Choice best_for(const CostTable& table, const std::vector<double>& best, std::si
       worst = std::max(worst, slowdown);
       mean += slowdown / static_cast<double>(last - first + 1);
     }
-    if (worst < chosen.worst - 1e-9 || (worst < chosen.worst + 1e-9 && mean < chosen.mean - 1e-9)) chosen = {worst, mean, c, weight};
+    if (worst < chosen.worst - 1e-9 || (worst < chosen.worst + 1e-9 && mean < chosen.mean - 1e-9))
+      chosen = {worst, mean, c, weight};
   }
   return chosen;
 }
@@ -54,7 +59,8 @@ std::optional<Partition> partition_with(const CostTable& table, const std::vecto
         const double worst = std::max(state[from][used].worst, piece.worst);
         const double mean = state[from][used].mean + piece.mean * static_cast<double>(end - from);
         State& target = state[end][used + piece.weight];
-        if (!target.reached || worst < target.worst - 1e-9 || (worst < target.worst + 1e-9 && mean < target.mean - 1e-9)) {
+        if (!target.reached || worst < target.worst - 1e-9 ||
+            (worst < target.worst + 1e-9 && mean < target.mean - 1e-9)) {
           target = {worst, mean, from, used, piece.candidate, true};
         }
       }
@@ -95,19 +101,23 @@ Partition choose_partition(const CostTable& table, std::size_t at_most, double t
     if (chosen.worst_slowdown <= tolerance) break;
   }
   for (const Piece& piece : chosen.pieces) {
-    for (std::size_t x = piece.first; x <= piece.last; ++x) chosen.slowdown.push_back(table.cost[x][piece.candidate] / best[x] - 1);
+    for (std::size_t x = piece.first; x <= piece.last; ++x)
+      chosen.slowdown.push_back(table.cost[x][piece.candidate] / best[x] - 1);
   }
   return chosen;
 }
 
-std::vector<model::SettingsRule> rules_of(const Partition& partition, const CostTable& table, const std::vector<std::int64_t>& sizes,
-                                          const std::vector<model::Settings>& candidates, const std::vector<std::string>& reasons) {
+std::vector<model::SettingsRule> rules_of(const Partition& partition, const CostTable& table,
+                                          const std::vector<std::int64_t>& sizes,
+                                          const std::vector<model::Settings>& candidates,
+                                          const std::vector<std::string>& reasons) {
   std::vector<model::SettingsRule> rules;
   for (std::size_t i = 0; i < partition.pieces.size(); ++i) {
     const Piece& piece = partition.pieces[i];
     const std::size_t last = piece.candidate == 0 ? piece.last : piece.first;
     for (std::size_t x = piece.first; x <= last; ++x) {
-      rules.push_back({rules.empty() ? 0 : sizes[x], piece.candidate == 0 ? table.shipped[x] : candidates[piece.candidate], reasons[i]});
+      rules.push_back({rules.empty() ? 0 : sizes[x],
+                       piece.candidate == 0 ? table.shipped[x] : candidates[piece.candidate], reasons[i]});
     }
   }
   merge_rules(rules);
@@ -142,8 +152,8 @@ base::Result<std::int64_t> parse_size(const std::string& x_value) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(x_value.data(), x_value.data() + x_value.size(), value);
   if (code != std::errc() || end != x_value.data() + x_value.size() || value < 0) {
-    return base::Error{base::ErrorKind::preflight, "sizes that are whole numbers, so that settings can follow them", "'" + x_value + "'",
-                       "the kernel's sizes", "give whole numbers with --sizes"};
+    return base::Error{base::ErrorKind::preflight, "sizes that are whole numbers, so that settings can follow them",
+                       "'" + x_value + "'", "the kernel's sizes", "give whole numbers with --sizes"};
   }
   return value;
 }

@@ -26,8 +26,8 @@ struct Piece {
 
 struct Partition {
   std::vector<Piece> pieces;
-  double worst_slowdown = 0;           // 0.02: at one size the choice is 2 % slower than the best found there
-  std::vector<double> slowdown;        // by size
+  double worst_slowdown = 0;     // 0.02: at one size the choice is 2 % slower than the best found there
+  std::vector<double> slowdown;  // by size
 };
 
 // At most `at_most` distinct settings (a shipped piece counts the distinct shipped settings it covers). Fewer are taken
@@ -37,8 +37,10 @@ Partition choose_partition(const CostTable& table, std::size_t at_most, double t
 
 // The rules of a partition: a piece starts at its first size (the first one at 0), shipped pieces expand to the shipped
 // settings. `candidates[0]` is not read. Reasons stand in `reasons`, one for each piece.
-std::vector<model::SettingsRule> rules_of(const Partition& partition, const CostTable& table, const std::vector<std::int64_t>& sizes,
-                                          const std::vector<model::Settings>& candidates, const std::vector<std::string>& reasons);
+std::vector<model::SettingsRule> rules_of(const Partition& partition, const CostTable& table,
+                                          const std::vector<std::int64_t>& sizes,
+                                          const std::vector<model::Settings>& candidates,
+                                          const std::vector<std::string>& reasons);
 
 // Joins neighbours with equal settings.
 void merge_rules(std::vector<model::SettingsRule>& rules);

@@ -1,13 +1,15 @@
 #include "stages/optimize/stopping.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace hone::stages {
 
 namespace {
 
-bool contains(const std::vector<std::string>& list, const std::string& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
 
 double noise_at(const model::Profile& profile, const std::string& x_value, const std::string& mode) {
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
@@ -25,7 +27,8 @@ const CellResult* find(const std::vector<CellResult>* results, const std::string
 }
 
 // The upper end of what is known of a time or a memory figure; nothing when it was not measured.
-std::optional<double> upper_at(const TargetMetric& target, const std::string& x_value, const model::Profile& profile, const Evaluation* best) {
+std::optional<double> upper_at(const TargetMetric& target, const std::string& x_value, const model::Profile& profile,
+                               const Evaluation* best) {
   if (best != nullptr && target.subject == "memory") {
     for (const MemoryResult& m : best->memory) {
       if (m.x_value == x_value) return m.candidate_mb;
@@ -37,7 +40,8 @@ std::optional<double> upper_at(const TargetMetric& target, const std::string& x_
     if (r == nullptr || !(r->comparison.ratio > 0) || !(r->comparison.candidate_ms.p50 > 0)) return std::nullopt;
     return r->comparison.candidate_ms.p50 * r->comparison.ci_high / r->comparison.ratio;
   }
-  if (target.subject == "memory") return std::nullopt;  // the profile's table is of the caller; the loop measures the kernel's own
+  if (target.subject == "memory")
+    return std::nullopt;  // the profile's table is of the caller; the loop measures the kernel's own
   for (const model::Headroom& row : profile.headroom) {
     if (row.x_value == x_value && row.mode == target.subject && row.measured_ms > 0) {
       return row.measured_ms * (1 + noise_at(profile, x_value, row.mode) / 100);
@@ -48,8 +52,8 @@ std::optional<double> upper_at(const TargetMetric& target, const std::string& x_
 
 }  // namespace
 
-std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes, double share_pct,
-                                        const std::vector<CellResult>* best) {
+std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes,
+                                        double share_pct, const std::vector<CellResult>* best) {
   double least_share = 1e9;
   bool at_ceiling = true, below_noise = true;
   int cells = 0;
@@ -65,12 +69,18 @@ std::optional<std::string> nothing_left(const model::Profile& profile, const std
     ++cells;
   }
   if (cells == 0 || (!at_ceiling && !below_noise)) return std::nullopt;
-  if (at_ceiling) return fmt::format("at {:.0f} % of the ceiling: nothing to gain (the least share of {} cells; {:g} % counts as reached)", least_share, cells, share_pct);
-  return fmt::format("at {:.0f} % of the ceiling: nothing to gain that could be seen here, what is left is below the noise floor in every cell", least_share);
+  if (at_ceiling)
+    return fmt::format(
+        "at {:.0f} % of the ceiling: nothing to gain (the least share of {} cells; {:g} % counts as reached)",
+        least_share, cells, share_pct);
+  return fmt::format(
+      "at {:.0f} % of the ceiling: nothing to gain that could be seen here, what is left is below the noise floor in "
+      "every cell",
+      least_share);
 }
 
-std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile, const std::vector<std::string>& sizes,
-                                          const Evaluation* best) {
+std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile,
+                                          const std::vector<std::string>& sizes, const Evaluation* best) {
   const std::vector<std::string> where = target.x_value.empty() ? sizes : std::vector<std::string>{target.x_value};
   double largest = 0;
   for (const std::string& x_value : where) {
@@ -78,22 +88,27 @@ std::optional<std::string> target_reached(const TargetMetric& target, const mode
     if (!upper || !met_by(target, *upper)) return std::nullopt;
     largest = std::max(largest, *upper);
   }
-  return fmt::format("target met: {}; the upper end of what was measured is {:.4g} {}", target.text, largest, target.subject == "memory" ? "MB" : "ms");
+  return fmt::format("target met: {}; the upper end of what was measured is {:.4g} {}", target.text, largest,
+                     target.subject == "memory" ? "MB" : "ms");
 }
 
 void SmallGains::add(const Evaluation& evaluation) {
-  const bool sweep_without_effect = evaluation.ruling.status == model::VariantStatus::same_binary && evaluation.contestant.variant.id == "v1";
+  const bool sweep_without_effect =
+      evaluation.ruling.status == model::VariantStatus::same_binary && evaluation.contestant.variant.id == "v1";
   if (!evaluation.measured && !sweep_without_effect) return;  // what never ran says nothing about how much is left
   const double threshold = std::max(small_pct_, noise_pct_) / 100;
   const Gain& gain = evaluation.gain;
   const bool small = sweep_without_effect || gain.ci_high >= 1 || gain.ci_low >= 1 - threshold;
-  if (!small) row_.clear();
-  else row_.push_back(evaluation.contestant.variant.id);
+  if (!small)
+    row_.clear();
+  else
+    row_.push_back(evaluation.contestant.variant.id);
 }
 
 std::optional<std::string> SmallGains::reason() const {
   if (row_.size() < 2) return std::nullopt;
-  std::string text = fmt::format("two variants in a row ({} and {}) brought less than {:g} %", row_[row_.size() - 2], row_.back(), std::max(small_pct_, noise_pct_));
+  std::string text = fmt::format("two variants in a row ({} and {}) brought less than {:g} %", row_[row_.size() - 2],
+                                 row_.back(), std::max(small_pct_, noise_pct_));
   if (noise_pct_ > small_pct_) text += fmt::format(", the noise floor here (above the rule's {:g} %)", small_pct_);
   return text;
 }

@@ -13,12 +13,12 @@ namespace hone::stages {
 
 // "at 97 % of the ceiling: nothing to gain" when every cell of the passes is at `share_pct` of its ceiling, or what is left is
 // below its noise floor. `best`: the results of the best variant against v0; nothing before the first. Nothing: go on.
-std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes, double share_pct,
-                                        const std::vector<CellResult>* best);
+std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes,
+                                        double share_pct, const std::vector<CellResult>* best);
 
 // Says how the target is met by v0 (`best` empty: the profile's own figures) or by the best variant.
-std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile, const std::vector<std::string>& sizes,
-                                          const Evaluation* best);
+std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile,
+                                          const std::vector<std::string>& sizes, const Evaluation* best);
 
 // Counts variants in a row whose gain is shown to be small: below small_gain_pct, or below the noise floor where that is larger.
 class SmallGains {

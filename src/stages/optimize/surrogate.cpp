@@ -19,8 +19,8 @@ double prior(double scale) { return -0.15 * std::log(scale) * std::log(scale); }
 
 Surrogate::Surrogate(std::size_t knobs) : knobs_(knobs) { parameters_.scales.assign(knobs, 1.0); }
 
-double Surrogate::covariance(const Parameters& parameters, double position_a, const std::vector<double>& a, double position_b,
-                             const std::vector<double>& b) const {
+double Surrogate::covariance(const Parameters& parameters, double position_a, const std::vector<double>& a,
+                             double position_b, const std::vector<double>& b) const {
   double distance = 0, sum = 0;
   for (std::size_t k = 0; k < knobs_; ++k) {
     const double d = std::abs(a[k] - b[k]) / parameters.scales[k];

@@ -10,8 +10,8 @@ namespace hone::stages {
 
 // One measured value: log(time / incumbent's time) with the standard deviation of its measurement.
 struct Observation {
-  double position = 0;             // of the size, 0..1
-  std::vector<double> point;       // settings, one coordinate in 0..1 for each knob
+  double position = 0;        // of the size, 0..1
+  std::vector<double> point;  // settings, one coordinate in 0..1 for each knob
   double value = 0, deviation = 0;
 };
 
@@ -30,10 +30,10 @@ class Surrogate {
 
  private:
   struct Parameters {
-    std::vector<double> scales;    // length scale of each knob: large means the knob hardly matters
-    double size_scale = 1;         // of the size
-    double additive = 0.5;         // share of the variance that is a sum over knobs; the rest is their interaction
-    double roughness = 1e-4;       // variance of what is peculiar to one configuration, beyond the measurement's noise
+    std::vector<double> scales;  // length scale of each knob: large means the knob hardly matters
+    double size_scale = 1;       // of the size
+    double additive = 0.5;       // share of the variance that is a sum over knobs; the rest is their interaction
+    double roughness = 1e-4;     // variance of what is peculiar to one configuration, beyond the measurement's noise
   };
 
   double covariance(const Parameters& parameters, double position_a, const std::vector<double>& a, double position_b,

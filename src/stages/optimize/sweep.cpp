@@ -1,8 +1,8 @@
 #include "stages/optimize/sweep.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 #include <set>
 
@@ -26,10 +26,10 @@ struct SizeSpace {
   std::string x_value;
   std::int64_t x = 0;
   model::Settings shipped;
-  std::vector<model::Settings> distinct;     // [0] is the shipped one
-  std::map<model::Settings, double> costs;   // timed: ratio against the shipped settings
+  std::vector<model::Settings> distinct;    // [0] is the shipped one
+  std::map<model::Settings, double> costs;  // timed: ratio against the shipped settings
   std::set<model::Settings> finalists;
-  model::Settings winner;                    // best of the finals; the shipped one unless another was really faster
+  model::Settings winner;  // best of the finals; the shipped one unless another was really faster
   std::string winner_text;
 };
 
@@ -67,8 +67,10 @@ class PassSweep {
       size.x_value = x_value, size.x = *x;
       std::vector<model::Settings> space = lab_.session().space(pass_, x_value);
       const auto given = shipped_.settings.find(pass_);
-      if (given != shipped_.settings.end() && !given->second.rules.empty()) size.shipped = given->second.at(*x);
-      else if (!space.empty()) size.shipped = space.front();
+      if (given != shipped_.settings.end() && !given->second.rules.empty())
+        size.shipped = given->second.at(*x);
+      else if (!space.empty())
+        size.shipped = space.front();
       std::erase(space, size.shipped);
       space.insert(space.begin(), size.shipped);
       if (const auto fixed = coupled.find(x_value); fixed != coupled.end()) keep_coupled(space, size, fixed->second);
@@ -90,8 +92,11 @@ class PassSweep {
       at(x_values[i]).distinct.push_back(settings[i]);
     }
     outcome_.evaluations.planned += static_cast<int>(settings.size());
-    for (const SizeSpace& size : sizes_) outcome_.evaluations.distinct_binaries += static_cast<int>(size.distinct.size());
-    if (failed > 0) outcome_.findings.push_back(fmt::format("{}: {} of {} configurations do not compile; the first: {}", pass_, failed, settings.size(), first_error));
+    for (const SizeSpace& size : sizes_)
+      outcome_.evaluations.distinct_binaries += static_cast<int>(size.distinct.size());
+    if (failed > 0)
+      outcome_.findings.push_back(fmt::format("{}: {} of {} configurations do not compile; the first: {}", pass_,
+                                              failed, settings.size(), first_error));
     return check_shipped();
   }
 
@@ -99,8 +104,9 @@ class PassSweep {
   base::Result<void> check_shipped() const {
     for (const SizeSpace& size : sizes_) {
       if (!size.distinct.empty() && size.distinct.front() == size.shipped) continue;
-      return base::Error{base::ErrorKind::preflight, "the shipped settings to compile", settings_text(size.shipped) + " does not",
-                         pass_ + " at " + lab_.session().x_name() + "=" + size.x_value, "'hone doctor' checks the compiler"};
+      return base::Error{
+          base::ErrorKind::preflight, "the shipped settings to compile", settings_text(size.shipped) + " does not",
+          pass_ + " at " + lab_.session().x_name() + "=" + size.x_value, "'hone doctor' checks the compiler"};
     }
     return {};
   }
@@ -115,7 +121,9 @@ class PassSweep {
       });
     });
     if (fitting.empty()) {
-      outcome_.findings.push_back(fmt::format("{} at {}: no settings fit what forward was given ({}); its shipped ones are kept", pass_, size.x_value, settings_text(fixed)));
+      outcome_.findings.push_back(
+          fmt::format("{} at {}: no settings fit what forward was given ({}); its shipped ones are kept", pass_,
+                      size.x_value, settings_text(fixed)));
       space = {size.shipped};
       return;
     }
@@ -140,10 +148,13 @@ class PassSweep {
     SearchOptions options;
     options.largest_share = lab_.options().largest_search_share * (1 - kShareForTransfer);
     const int bound = static_cast<int>(search_budget(space, options));
-    lab_.ports().progress.step(fmt::format("parameter sweep, {}: time at most {} of {} distinct configurations", pass_, bound, pairs()));
+    lab_.ports().progress.step(
+        fmt::format("parameter sweep, {}: time at most {} of {} distinct configurations", pass_, bound, pairs()));
     int timed = 0;
     auto found = search(space, options, [&](std::size_t task, std::size_t point) {
-      lab_.ports().progress.advance(++timed, bound, fmt::format("{}={} {}", lab_.session().x_name(), sizes_[task].x_value, settings_text(points[point])));
+      lab_.ports().progress.advance(
+          ++timed, bound,
+          fmt::format("{}={} {}", lab_.session().x_name(), sizes_[task].x_value, settings_text(points[point])));
       return lab_.screen(cell(sizes_[task].x_value), sizes_[task].shipped, points[point]);
     });
     if (!found) return found.error();
@@ -153,7 +164,8 @@ class PassSweep {
       sizes_[s.task].costs[points[s.point]] = s.estimate.usable ? std::exp(s.estimate.log_ratio) : kInfinity;
     }
     outcome_.findings.push_back(fmt::format("{}: the search ended with {}", pass_, found->stop_reason));
-    if (broken > 0) outcome_.findings.push_back(fmt::format("{}: {} configurations compiled and did not run", pass_, broken));
+    if (broken > 0)
+      outcome_.findings.push_back(fmt::format("{}: {} configurations compiled and did not run", pass_, broken));
     return {};
   }
 
@@ -185,8 +197,11 @@ class PassSweep {
       }
       space.points.push_back(std::move(coordinates));
     }
-    const double low = std::log(static_cast<double>(sizes_.front().x) + 1), high = std::log(static_cast<double>(sizes_.back().x) + 1);
-    const auto index = [&](const model::Settings& s) { return static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), s) - points.begin()); };
+    const double low = std::log(static_cast<double>(sizes_.front().x) + 1),
+                 high = std::log(static_cast<double>(sizes_.back().x) + 1);
+    const auto index = [&](const model::Settings& s) {
+      return static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), s) - points.begin());
+    };
     for (const SizeSpace& size : sizes_) {
       SearchTask task;
       task.position = high > low ? (std::log(static_cast<double>(size.x) + 1) - low) / (high - low) : 0;
@@ -214,7 +229,8 @@ class PassSweep {
       size.finalists.insert(settings);
       if (trial->outcome != Trial::Outcome::measured) {
         size.costs[settings] = kInfinity;
-        outcome_.findings.push_back(fmt::format("{} at {}: {} left the finals: {}", pass_, size.x_value, settings_text(settings), trial->reason));
+        outcome_.findings.push_back(fmt::format("{} at {}: {} left the finals: {}", pass_, size.x_value,
+                                                settings_text(settings), trial->reason));
         continue;
       }
       const model::Comparison& c = trial->comparison;
@@ -223,13 +239,16 @@ class PassSweep {
       if (c.verdict == model::Verdict::faster && c.ratio < best) {
         best = c.ratio;
         size.winner = settings;
-        size.winner_text = fmt::format("{} in the finals at {}: {:.3f} x shipped ({:.3f} to {:.3f})", settings_text(settings), size.x_value, c.ratio, c.ci_low, c.ci_high);
+        size.winner_text = fmt::format("{} in the finals at {}: {:.3f} x shipped ({:.3f} to {:.3f})",
+                                       settings_text(settings), size.x_value, c.ratio, c.ci_low, c.ci_high);
       }
     }
     // What was only screened may be noise: it can not beat what the finals found.
     for (auto& [settings, cost] : size.costs) {
-      if (settings == size.shipped) cost = 1;
-      else if (size.finalists.count(settings) == 0) cost = std::max(cost, best);
+      if (settings == size.shipped)
+        cost = 1;
+      else if (size.finalists.count(settings) == 0)
+        cost = std::max(cost, best);
     }
     return {};
   }
@@ -244,7 +263,9 @@ class PassSweep {
           if (to >= sizes_.size() || left == 0) continue;
           SizeSpace& size = sizes_[to];
           const model::Settings& settings = sizes_[from].winner;
-          if (size.costs.count(settings) || std::find(size.distinct.begin(), size.distinct.end(), settings) == size.distinct.end()) continue;
+          if (size.costs.count(settings) ||
+              std::find(size.distinct.begin(), size.distinct.end(), settings) == size.distinct.end())
+            continue;
           auto estimate = lab_.screen(cell(size.x_value), size.shipped, settings);
           if (!estimate) return estimate.error();
           --left;
@@ -284,7 +305,9 @@ class PassSweep {
       for (std::size_t i = piece.first; i <= piece.last && piece.candidate != 0; ++i) {
         if (sizes_[i].winner == candidates_[piece.candidate]) reason = sizes_[i].winner_text;
       }
-      if (piece.first != piece.last) reason += fmt::format("; at most {:.1f} % slower than the best found at {} to {}", 100 * worst, sizes_[piece.first].x_value, sizes_[piece.last].x_value);
+      if (piece.first != piece.last)
+        reason += fmt::format("; at most {:.1f} % slower than the best found at {} to {}", 100 * worst,
+                              sizes_[piece.first].x_value, sizes_[piece.last].x_value);
       reasons.push_back(reason);
     }
     function_.x_name = lab_.session().x_name();
@@ -300,12 +323,15 @@ class PassSweep {
       if (!x) return x.error();
       const std::vector<model::Settings> valid = lab_.session().space(pass_, x_value);
       if (valid.empty()) continue;
-      const auto is_valid = [&](const model::Settings& s) { return std::find(valid.begin(), valid.end(), s) != valid.end(); };
+      const auto is_valid = [&](const model::Settings& s) {
+        return std::find(valid.begin(), valid.end(), s) != valid.end();
+      };
       const std::vector<model::Settings> rivals = neighbours_choices(*x);
       const model::Settings chosen = function_.at(*x);
       if (!is_valid(chosen)) {
         const auto good = std::find_if(rivals.begin(), rivals.end(), is_valid);
-        start_rule(*x, good == rivals.end() ? valid.front() : *good, "the settings of the size below are not valid at " + x_value);
+        start_rule(*x, good == rivals.end() ? valid.front() : *good,
+                   "the settings of the size below are not valid at " + x_value);
         continue;
       }
       if (auto done = hold_out_comparison(x_value, *x, chosen, rivals, is_valid); !done) return done;
@@ -323,18 +349,25 @@ class PassSweep {
       auto trial = lab_.compare_settings(cell(x_value), chosen, rival);
       if (!trial) return trial.error();
       const model::Comparison& c = trial->comparison;
-      if (trial->outcome != Trial::Outcome::measured || c.verdict != model::Verdict::faster || 1 / c.ratio - 1 <= slowdown) continue;
+      if (trial->outcome != Trial::Outcome::measured || c.verdict != model::Verdict::faster ||
+          1 / c.ratio - 1 <= slowdown)
+        continue;
       slowdown = 1 / c.ratio - 1;
       better = rival;
     }
     if (slowdown <= kTolerance) return {};
-    const auto next = std::find_if(function_.rules.begin(), function_.rules.end(), [&](const model::SettingsRule& r) { return r.from_x > x; });
+    const auto next = std::find_if(function_.rules.begin(), function_.rules.end(),
+                                   [&](const model::SettingsRule& r) { return r.from_x > x; });
     if (next != function_.rules.end() && next->settings == better) {
-      outcome_.findings.push_back(fmt::format("{}: at the held-out size {} the settings of the size above are {:.1f} % faster; their range starts there", pass_, x_value, 100 * slowdown));
+      outcome_.findings.push_back(fmt::format(
+          "{}: at the held-out size {} the settings of the size above are {:.1f} % faster; their range starts there",
+          pass_, x_value, 100 * slowdown));
       next->from_x = x;
     } else {
       function_.worst_slowdown_pct = std::max(function_.worst_slowdown_pct, 100 * slowdown);
-      outcome_.findings.push_back(fmt::format("{}: at the held-out size {} {} would be {:.1f} % faster than the function's choice", pass_, x_value, settings_text(better), 100 * slowdown));
+      outcome_.findings.push_back(
+          fmt::format("{}: at the held-out size {} {} would be {:.1f} % faster than the function's choice", pass_,
+                      x_value, settings_text(better), 100 * slowdown));
     }
     return {};
   }
@@ -353,20 +386,25 @@ class PassSweep {
     // The next size that was sampled keeps the settings it has.
     const auto sampled = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeSpace& size) { return size.x > x; });
     std::vector<model::SettingsRule> added = {{x, settings, reason}};
-    if (sampled != sizes_.end()) added.push_back({sampled->x, function_.at(sampled->x), "as measured at " + sampled->x_value});
-    const auto after = std::find_if(function_.rules.begin(), function_.rules.end(), [&](const model::SettingsRule& r) { return r.from_x > x; });
+    if (sampled != sizes_.end())
+      added.push_back({sampled->x, function_.at(sampled->x), "as measured at " + sampled->x_value});
+    const auto after = std::find_if(function_.rules.begin(), function_.rules.end(),
+                                    [&](const model::SettingsRule& r) { return r.from_x > x; });
     if (after != function_.rules.end() && added.size() == 2 && after->from_x == added[1].from_x) added.pop_back();
     function_.rules.insert(after, added.begin(), added.end());
   }
 
   void conclude() {
     merge_rules(function_.rules);
-    function_.reason = fmt::format("{} distinct settings over {} sizes; at most {:.1f} % slower than the best found at any size, sampled or held out",
-                                   distinct_settings(function_), sizes_.size(), function_.worst_slowdown_pct);
+    function_.reason = fmt::format(
+        "{} distinct settings over {} sizes; at most {:.1f} % slower than the best found at any size, sampled or held "
+        "out",
+        distinct_settings(function_), sizes_.size(), function_.worst_slowdown_pct);
     for (const SizeSpace& size : sizes_) {
       outcome_.evaluations.timed += static_cast<int>(size.costs.size());
       for (const auto& [settings, cost] : size.costs) {
-        if (std::isfinite(cost)) outcome_.points.push_back({pass_, size.x_value, settings, cost, size.finalists.count(settings) > 0});
+        if (std::isfinite(cost))
+          outcome_.points.push_back({pass_, size.x_value, settings, cost, size.finalists.count(settings) > 0});
       }
     }
     outcome_.settings[pass_] = function_;

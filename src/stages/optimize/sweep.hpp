@@ -15,7 +15,7 @@ struct SweepOutcome {
   std::map<std::string, model::SettingsFunction> settings;  // by pass; only passes that were swept
   model::Evaluations evaluations;                           // (size, configuration) pairs over all passes
   std::vector<model::SweepPoint> points;
-  std::vector<std::string> findings;                        // what a reader should know, one sentence each
+  std::vector<std::string> findings;  // what a reader should know, one sentence each
 };
 
 // `shipped` is v0. Passes outside the request's scope keep their settings.

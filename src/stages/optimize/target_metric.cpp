@@ -1,10 +1,10 @@
 #include "stages/optimize/target_metric.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 
 #include "base/text.hpp"
 
@@ -17,8 +17,8 @@ struct Unit {
   bool memory;
   double scale;  // to ms or MB
 };
-constexpr Unit kUnits[] = {{"ms", false, 1},   {"us", false, 1e-3}, {"ns", false, 1e-6}, {"s", false, 1e3},
-                           {"MB", true, 1},    {"GB", true, 1e3},   {"KB", true, 1e-3}};
+constexpr Unit kUnits[] = {{"ms", false, 1}, {"us", false, 1e-3}, {"ns", false, 1e-6}, {"s", false, 1e3},
+                           {"MB", true, 1},  {"GB", true, 1e3},   {"KB", true, 1e-3}};
 
 class Scanner {
  public:
@@ -42,13 +42,16 @@ class Scanner {
   std::string word() {
     skip_space();
     const std::size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '-' || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
+                                  text_[at_] == '-' || text_[at_] == '.'))
+      ++at_;
     return text_.substr(from, at_ - from);
   }
   bool number(double& value) {
     skip_space();
     // strtod also takes hexadecimal, "inf" and "nan"; a limit is none of these.
-    if (at_ >= text_.size() || !(std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.')) return false;
+    if (at_ >= text_.size() || !(std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))
+      return false;
     char* end = nullptr;
     value = std::strtod(text_.c_str() + at_, &end);
     if (end == text_.c_str() + at_) return false;
@@ -58,7 +61,9 @@ class Scanner {
   base::Error error(std::size_t where, const std::string& expected, const std::string& remedy) const {
     const std::string rest = where < text_.size() ? "'" + text_.substr(where) + "'" : "the end of the text";
     return {base::ErrorKind::usage, expected, rest,
-            fmt::format("--target-metric, column {}\n            {}\n            {}^", where + 1, text_, std::string(where, ' ')), remedy};
+            fmt::format("--target-metric, column {}\n            {}\n            {}^", where + 1, text_,
+                        std::string(where, ' ')),
+            remedy};
   }
 
  private:
@@ -72,7 +77,8 @@ base::Result<void> parse_limit(Scanner& scan, TargetMetric& target) {
   target.inclusive = scan.take('=');
   scan.skip_space();
   const std::size_t number_at = scan.at();
-  if (!scan.number(target.limit) || !std::isfinite(target.limit) || target.limit <= 0) return scan.error(number_at, "a number above 0", form);
+  if (!scan.number(target.limit) || !std::isfinite(target.limit) || target.limit <= 0)
+    return scan.error(number_at, "a number above 0", form);
   scan.skip_space();
   const std::size_t unit_at = scan.at();
   const std::string name = scan.word();
@@ -97,25 +103,32 @@ base::Result<TargetMetric> parse_target_metric(const std::string& text, const st
   const std::size_t subject_at = scan.at();
   target.subject = scan.word();
   if (target.subject != "memory" && std::find(modes.begin(), modes.end(), target.subject) == modes.end()) {
-    return scan.error(subject_at, "one of " + base::join_text(modes, ", ") + " or memory", "name a pass this kernel has");
+    return scan.error(subject_at, "one of " + base::join_text(modes, ", ") + " or memory",
+                      "name a pass this kernel has");
   }
   if (auto limit = parse_limit(scan, target); !limit) return limit.error();
   if (scan.done()) return target;
-  if (!scan.take('@')) return scan.error(scan.at(), "'@' and a size, or the end", "write the size like \"@ " + x_name + "=" + (sizes.empty() ? "4096" : sizes.back()) + "\"");
+  if (!scan.take('@'))
+    return scan.error(scan.at(), "'@' and a size, or the end",
+                      "write the size like \"@ " + x_name + "=" + (sizes.empty() ? "4096" : sizes.back()) + "\"");
   scan.skip_space();
   const std::size_t name_at = scan.at();
-  if (scan.word() != x_name) return scan.error(name_at, "the name of the size: " + x_name, "this kernel is measured over " + x_name);
+  if (scan.word() != x_name)
+    return scan.error(name_at, "the name of the size: " + x_name, "this kernel is measured over " + x_name);
   if (!scan.take('=')) return scan.skip_space(), scan.error(scan.at(), "'='", "write \"@ " + x_name + "=VALUE\"");
   scan.skip_space();
   const std::size_t value_at = scan.at();
   target.x_value = scan.word();
   if (std::find(sizes.begin(), sizes.end(), target.x_value) == sizes.end()) {
-    return scan.error(value_at, "a size of the profile: " + base::join_text(sizes, ", "), "choose one of these, or profile again with --sizes");
+    return scan.error(value_at, "a size of the profile: " + base::join_text(sizes, ", "),
+                      "choose one of these, or profile again with --sizes");
   }
   if (!scan.done()) return scan.error(scan.at(), "the end of the text", "one target at a time");
   return target;
 }
 
-bool met_by(const TargetMetric& target, double upper) { return target.inclusive ? upper <= target.limit : upper < target.limit; }
+bool met_by(const TargetMetric& target, double upper) {
+  return target.inclusive ? upper <= target.limit : upper < target.limit;
+}
 
 }  // namespace hone::stages

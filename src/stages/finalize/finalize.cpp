@@ -1,0 +1,264 @@
+#include "stages/finalize/finalize.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "stages/finalize/inputs.hpp"
+#include "stages/finalize/install.hpp"
+#include "stages/finalize/reporting.hpp"
+#include "stages/finalize/three_way.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+class Finalization {
+ public:
+  Finalization(repository::Session& session, const FinalizeOptions& options, const Workspace& workspace,
+               const Ports& ports, Installer installer, FinalizeInputs inputs)
+      : session_(session),
+        options_(options),
+        workspace_(workspace),
+        ports_(ports),
+        installer_(std::move(installer)),
+        inputs_(std::move(inputs)),
+        original_(session.original()) {}
+
+  // Whatever ends this early, production is what it was before.
+  base::Result<FinalizeOutcome> run() {
+    auto outcome = steps();
+    if (outcome) return outcome;
+    base::Error error = outcome.error();
+    if (auto reverted = installer_.revert("stopped: " + error.found); !reverted) {
+      error.remedy = "production could not be restored (" + reverted.error().found + " at " + reverted.error().where +
+                     "); the next run of 'hone finalize " + workspace_.kernel() + "' tries first. " + error.remedy;
+      return error;
+    }
+    return error;
+  }
+
+ private:
+  base::Result<FinalizeOutcome> steps() {
+    if (auto agreed = production_unchanged(); !agreed) return agreed.error();
+    outcome_.report = start_report(session_, inputs_, options_);
+    if (inputs_.chosen == "v0") return nothing_to_gain();
+    while (true) {
+      if (auto tried = try_variants(); !tried) return tried.error();
+      if (auto written = write_report(); !written) return written.error();
+      auto again = decide();
+      if (!again) return again.error();
+      if (!*again) return outcome_;
+    }
+  }
+
+  base::Result<void> production_unchanged() {
+    if (session_.source_hash() == inputs_.profile.identity.source_hash) return {};
+    Question question;
+    question.headline = "production has changed since the profile was taken";
+    question.lines = {"profiled: source " + inputs_.profile.identity.source_hash,
+                      "now: source " + session_.source_hash(),
+                      "the winner was measured against the profiled source; going on replaces what is there now"};
+    question.accept = "go on and measure everything anew", question.stop = "change nothing";
+    const Decision decision = checkpoint(ports_, false, question, "hone profile " + workspace_.kernel());
+    if (!options_.autonomous && !decision.ended && decision.choice == Choice::accept) return {};
+    return base::Error{
+        base::ErrorKind::preflight, "production as it was profiled, source " + inputs_.profile.identity.source_hash,
+        "source " + session_.source_hash(), workspace_.folder(),
+        "profile and optimize again: 'hone run " + workspace_.kernel() + "'; or put the profiled source back"};
+  }
+
+  base::Result<FinalizeOutcome> nothing_to_gain() {
+    ports_.progress.step("measure original and providers");
+    auto measured = three_way(original_);
+    if (!measured) return measured.error();
+    outcome_.ending = Ending::nothing_to_gain;
+    outcome_.report.three_way = measured->rows;
+    outcome_.report.outcome = "nothing to gain: " + inputs_.comparison.stop_reason;
+    outcome_.report.recommendations = recommendations_for(outcome_.report);
+    if (auto written = write_report(); !written) return written.error();
+    return outcome_;
+  }
+
+  base::Result<ThreeWay> three_way(const model::Variant& optimized) {
+    return measure_three_way(session_, inputs_.profile, original_, optimized,
+                             {options_.table, options_.verdict, options_.seed, options_.command}, ports_);
+  }
+
+  // The chosen variant, then at most two others; the first that passes everything stays in production.
+  base::Result<void> try_variants() {
+    std::vector<std::string> failures;
+    for (const model::Variant& variant : inputs_.variants) {
+      auto failure = try_variant(variant);
+      if (!failure) return failure.error();
+      if (failure->empty()) {
+        outcome_.ending = Ending::applied;
+        outcome_.gate_failed = false;
+        outcome_.report.applied = true;
+        outcome_.report.winner = variant.id;
+        outcome_.report.outcome = "applied " + variant.id +
+                                  (failures.empty() ? "" : " after falling back: " + base::join_text(failures, "; "));
+        outcome_.report.recommendations = recommendations_for(outcome_.report);
+        return {};
+      }
+      failures.push_back(variant.id + ": " + *failure);
+      ports_.progress.message(failures.back() + "; production is restored");
+    }
+    reverted("reverted: " + base::join_text(failures, "; "));
+    outcome_.gate_failed = true;
+    return {};
+  }
+
+  void reverted(const std::string& outcome) {
+    outcome_.ending = Ending::reverted;
+    outcome_.report.applied = false;
+    outcome_.report.winner = "v0";
+    outcome_.report.outcome = outcome;
+    outcome_.report.changed_files.clear();
+    outcome_.report.revert.clear();
+    outcome_.report.recommendations = recommendations_for(outcome_.report);
+  }
+
+  // Empty: installed and verified as far as gates and clocks can. Otherwise why it was taken back.
+  base::Result<std::string> try_variant(const model::Variant& variant) {
+    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    ports_.progress.step("apply " + variant.id + " and run the full gate");
+    auto changes = session_.installation(variant);
+    if (!changes) return "it can not be installed: " + changes.error().found;
+    if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
+    auto failure = verify(variant);
+    if (!failure) return failure.error();
+    if (!failure->empty()) {
+      if (auto taken_back = installer_.revert(*failure); !taken_back) return taken_back.error();
+      return failure;
+    }
+    outcome_.report.diff = diff_of(*changes);
+    outcome_.report.changed_files.clear();
+    for (const repository::FileChange& change : *changes) outcome_.report.changed_files.push_back(change.path);
+    outcome_.report.revert = revert_commands(workspace_, *installer_.last());
+    return failure;
+  }
+
+  base::Result<std::string> verify(const model::Variant& variant) {
+    for (const auto& [level, name] :
+         {std::pair{repository::GateLevel::smoke, "smoke"}, std::pair{repository::GateLevel::full, "full"}}) {
+      auto gate = session_.gate(variant, level);
+      if (!gate && gate.error().kind == base::ErrorKind::interrupted) return gate.error();
+      if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+      if (!gate) return std::string("the ") + name + " gate could not be run: " + gate.error().found;
+      outcome_.report.correctness.push_back(count_of(name, variant.id, *gate));
+      if (!gate->ok())
+        return std::string("the ") + name +
+               " gate failed: " + (gate->passed + gate->failed == 0 ? "no case was run" : gate->first_failure);
+    }
+    ports_.progress.step("measure original, " + variant.id + " and providers anew");
+    auto measured = three_way(variant);
+    if (!measured && measured.error().kind == base::ErrorKind::gate) return measured.error().found;
+    if (!measured) return measured.error();
+    outcome_.report.three_way = measured->rows;
+    outcome_.report.speedups = measured->speedups;
+    if (inputs_.profile.request.goal == "memory" || measured->gain.ci_high < 1) return std::string();
+    return fmt::format("measured anew it is not faster beyond doubt: {} x the original over {} cells",
+                       interval_text(measured->gain), measured->gain.cells);
+  }
+
+  // report.json after the plots it names, then the documents for people.
+  base::Result<void> write_report() {
+    auto plots = ports_.documents.write_plots(workspace_, outcome_.report);
+    if (!plots) return plots.error();
+    outcome_.report.plots = *plots;
+    if (auto written = workspace_.write("report.json", model::to_json(outcome_.report)); !written) return written;
+    return ports_.documents.write_report(workspace_, outcome_.report);
+  }
+
+  Question question() const {
+    Question question;
+    question.headline = outcome_.report.outcome;
+    for (const model::ResultRow& row : outcome_.report.speedups) {
+      question.lines.push_back(fmt::format("{} at {}: {:.3f} ({:.3f} to {:.3f}) x the original, {}", row.mode,
+                                           row.x_value, row.ratio, row.ci_low, row.ci_high, model::word(row.verdict)));
+    }
+    for (const model::VariantSummary& v : inputs_.comparison.variants) {
+      const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;
+      if (usable && v.id != outcome_.report.winner) question.alternatives.push_back(v.id);
+    }
+    question.accept = "keep " + outcome_.report.winner + " in production", question.stop = "take it back";
+    return question;
+  }
+
+  // True: the person chose another variant, which is tried next.
+  base::Result<bool> decide() {
+    if (outcome_.ending != Ending::applied) return false;
+    outcome_.decision = checkpoint(ports_, options_.autonomous, question(), options_.next_command);
+    if (outcome_.decision.choice == Choice::accept) {
+      if (auto kept = installer_.verified(); !kept) return kept.error();
+      return false;
+    }
+    if (auto taken_back = installer_.revert("not accepted at the checkpoint"); !taken_back) return taken_back.error();
+    if (outcome_.decision.choice == Choice::stop) {
+      reverted("reverted: not accepted at the checkpoint");
+      if (auto written = write_report(); !written) return written.error();
+      return false;
+    }
+    auto variant = workspace_.load_variant(outcome_.decision.alternative);
+    if (!variant) return variant.error();
+    inputs_.variants = {std::move(*variant)};
+    outcome_.report = start_report(session_, inputs_, options_);
+    return true;
+  }
+
+  repository::Session& session_;
+  const FinalizeOptions& options_;
+  const Workspace& workspace_;
+  const Ports& ports_;
+  Installer installer_;
+  FinalizeInputs inputs_;
+  model::Variant original_;  // what is in force before anything is installed
+  FinalizeOutcome outcome_;
+};
+
+base::Error another_in_force(const Workspace& workspace, const Installation& in_force, const std::string& wanted) {
+  return {base::ErrorKind::preflight, "the original in production, to install " + wanted,
+          in_force.variant + ", installed by an earlier run on " + in_force.at,
+          in_force.files.empty() ? workspace.folder() : in_force.files.front().path,
+          "take it back first: " + base::join_text(revert_commands(workspace, in_force), "; ")};
+}
+
+}  // namespace
+
+base::Result<std::optional<std::string>> recover_installation(const Workspace& workspace, base::Clock& clock) {
+  auto installer = Installer::open(workspace, clock);
+  if (!installer) return installer.error();
+  return installer->recover();
+}
+
+base::Result<FinalizeOutcome> finalize(repository::Session& session, const FinalizeOptions& options,
+                                       const Workspace& workspace, const Ports& ports) {
+  auto installer = Installer::open(workspace, session.clock());
+  if (!installer) return installer.error();
+  auto recovered = installer->recover();
+  if (!recovered) return recovered.error();
+  if (*recovered) {
+    // The session was opened on what has just been taken back: what it calls the original is not.
+    return base::Error{base::ErrorKind::preflight, "production without an unfinished installation", **recovered,
+                       workspace.folder(), "give the same command again"};
+  }
+  auto inputs = load_inputs(session, workspace, options.variant);
+  if (!inputs) return inputs.error();
+  // A profile taken since the installation has it as its original; one from before is of the files it replaced.
+  const auto in_force = installer->in_force();
+  if (in_force && session.source_hash() != inputs->profile.identity.source_hash) {
+    if (in_force->variant != inputs->chosen) return another_in_force(workspace, *in_force, inputs->chosen);
+    FinalizeOutcome outcome;
+    outcome.ending = Ending::already_applied;
+    outcome.report = start_report(session, *inputs, options);
+    outcome.report.applied = true;
+    outcome.report.winner = in_force->variant;
+    outcome.report.outcome =
+        "already applied " + in_force->variant + " on " + in_force->at + "; report.md is of that run";
+    outcome.report.revert = revert_commands(workspace, *in_force);
+    return outcome;
+  }
+  return Finalization(session, options, workspace, ports, std::move(*installer), std::move(*inputs)).run();
+}
+
+}  // namespace hone::stages

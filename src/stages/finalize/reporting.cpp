@@ -1,0 +1,97 @@
+#include "stages/finalize/reporting.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "model/version.hpp"
+#include "stages/unified_diff.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+// Quoted for a shell.
+std::string quoted(const std::string& path) {
+  std::string text = "'";
+  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+model::Report start_report(repository::Session& session, const FinalizeInputs& inputs, const FinalizeOptions& options) {
+  model::Report report;
+  report.kernel = inputs.profile.kernel, report.created = session.clock().utc();
+  report.hone_version = model::hone_version(), report.hone_commit = model::hone_commit();
+  report.command = options.command;
+  report.winner = "v0";
+  report.profile = inputs.profile, report.comparison = inputs.comparison;
+  const model::DeviceInfo& device = inputs.profile.device;
+  report.reproduction = {
+      inputs.profile.command.empty() ? "hone profile " + report.kernel : inputs.profile.command,
+      "hone optimize " + report.kernel,
+      options.command.empty() ? "hone finalize " + report.kernel : options.command,
+      fmt::format("hone {} ({}), seed {}", report.hone_version, report.hone_commit, inputs.profile.request.seed),
+      fmt::format("device: {}, {}; compiler: {}; driver or system: {}", device.name, device.architecture,
+                  device.compiler, device.driver),
+      "source: " + inputs.profile.identity.source_hash};
+  return report;
+}
+
+model::GateCount count_of(const std::string& name, const std::string& variant, const repository::GateResult& result) {
+  model::GateCount count{name, result.passed, result.failed, result.largest_error_over_bound, variant + ": "};
+  if (result.passed + result.failed == 0)
+    count.detail += "no case was run, which is a failure";
+  else if (!result.first_failure.empty())
+    count.detail += result.first_failure;
+  else
+    count.detail += result.detail.empty() ? "every case within its bound" : result.detail;
+  return count;
+}
+
+std::string diff_of(const std::vector<repository::FileChange>& changes) {
+  std::string diff;
+  for (const repository::FileChange& change : changes)
+    diff += unified_diff(change.before, change.after, change.existed ? "a/" + change.path : "/dev/null",
+                         "b/" + change.path);
+  return diff;
+}
+
+std::vector<std::string> revert_commands(const Workspace& workspace, const Installation& installation) {
+  std::vector<std::string> commands;
+  for (const Installation::File& file : installation.files) {
+    commands.push_back(file.existed ? "cp " + quoted(workspace.at(file.before_copy)) + " " + quoted(file.path)
+                                    : "rm " + quoted(file.path));
+  }
+  return commands;
+}
+
+std::vector<std::string> recommendations_for(const model::Report& report) {
+  std::vector<std::string> list;
+  double least = 1e9;
+  model::ThreeWayRow worst;
+  const std::string provider = report.applied ? "optimized" : "original";
+  for (const model::ThreeWayRow& row : report.three_way) {
+    if (row.provider == provider && row.metric == "speed" && row.share_of_ceiling_pct > 0 &&
+        row.share_of_ceiling_pct < least)
+      least = row.share_of_ceiling_pct, worst = row;
+  }
+  if (least < 97)
+    list.push_back(fmt::format("Most is left in {} at {}: {:.0f} % of its ceiling.", worst.mode, worst.x_value, least));
+  else if (least < 1e9)
+    list.push_back("Every pass is at its ceiling: only less traffic, by fusing with neighbours, can bring more.");
+  std::vector<std::string> tried;
+  for (const model::VariantSummary& v : report.comparison.variants) tried.push_back(v.strategy);
+  for (const model::StrategyStep& step : report.profile.strategy_order) {
+    if (std::find(tried.begin(), tried.end(), step.strategy) == tried.end())
+      list.push_back("Not tried yet: " + step.title + ". " + step.reason);
+  }
+  if (report.profile.bottleneck.cls == model::BottleneckClass::host_bound)
+    list.push_back("The caller is limited by the host: a faster kernel does not show there before launches are fewer.");
+  if (report.applied)
+    list.push_back(fmt::format("The settings hold for {} and dtype {}: profile and optimize again for another device.",
+                               report.profile.device.name, report.profile.request.dtype));
+  return list;
+}
+
+}  // namespace hone::stages

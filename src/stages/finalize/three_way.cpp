@@ -1,0 +1,152 @@
+#include "stages/finalize/three_way.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "stages/optimize/lab.hpp"
+#include "stages/optimize/scope.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+using repository::Cell;
+
+class ThreeWaySession {
+ public:
+  ThreeWaySession(repository::Session& session, const model::Profile& profile, const model::Variant& original,
+                  const model::Variant& optimized, const ThreeWayOptions& options, const Ports& ports)
+      : session_(session),
+        profile_(profile),
+        original_(original),
+        optimized_(optimized),
+        options_(options),
+        ports_(ports),
+        changed_(signature(original) != signature(optimized)) {}
+
+  base::Result<ThreeWay> run() {
+    const std::vector<Cell> cells = all_cells(session_);
+    int done = 0;
+    for (const Cell& cell : cells) {
+      if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+      ports_.progress.advance(++done, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
+      if (auto measured = table(cell); !measured) return measured.error();
+      if (!changed_) continue;
+      if (auto judged = verdict(cell); !judged) return judged.error();
+    }
+    for (const std::string& x_value : session_.sizes()) {
+      if (auto measured = memory(x_value); !measured) return measured.error();
+    }
+    result_.gain = combined(in_scope_);
+    return result_;
+  }
+
+ private:
+  double floor_ms(const Cell& cell) {
+    for (const model::Headroom& row : profile_.headroom) {
+      if (row.x_value == cell.x_value && row.mode == cell.mode) return row.floor_ms;
+    }
+    return session_.floor(cell).floor_ms;
+  }
+
+  double noise_floor_pct(const Cell& cell) const {
+    for (const model::NoiseFloor& floor : profile_.baseline.noise_floor) {
+      if (floor.x_value == cell.x_value && floor.mode == cell.mode) return floor.smallest_effect_pct;
+    }
+    return 0;
+  }
+
+  base::Result<void> table(const Cell& cell) {
+    std::vector<std::unique_ptr<measure::Subject>> subjects;
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name,
+                         base::Result<std::unique_ptr<measure::Subject>> subject) -> base::Result<void> {
+      if (!subject) return subject.error();
+      subjects.push_back(std::move(*subject));
+      names.push_back(name);
+      return {};
+    };
+    if (auto added = add("original", session_.subject(original_, cell)); !added) return added;
+    if (changed_) {
+      if (auto added = add("optimized", session_.subject(optimized_, cell)); !added) return added;
+    }
+    for (const std::string& provider : session_.baseline_providers()) {
+      if (auto added = add(provider, session_.provider_subject(provider, cell)); !added) return added;
+    }
+    std::vector<measure::Subject*> pointers;
+    for (const auto& subject : subjects) pointers.push_back(subject.get());
+    measure::Budget budget = options_.table;
+    auto timings = measure::interleave(pointers, session_.clock(), budget);
+    if (!timings && timings.error().kind == base::ErrorKind::untrusted) {
+      budget.max_ns *= 4;  // slow providers at large sizes: once more with room
+      timings = measure::interleave(pointers, session_.clock(), budget);
+    }
+    if (!timings) return timings.error();
+    const double floor = floor_ms(cell);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const model::Quantiles& time = (*timings)[i].device_ms;
+      result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], time,
+                              floor > 0 && time.p50 > 0 ? 100 * floor / time.p50 : 0});
+    }
+    return {};
+  }
+
+  base::Result<void> verdict(const Cell& cell) {
+    auto before = session_.subject(original_, cell);
+    if (!before) return before.error();
+    auto after = session_.subject(optimized_, cell);
+    if (!after) return after.error();
+    measure::CompareOptions options;
+    options.budget = options_.verdict;
+    options.noise_floor_pct = noise_floor_pct(cell);
+    options.floor_ns = floor_ms(cell) * 1e6 / 1.02;
+    options.seed = options_.seed + 1;  // a draw of its own, not the one that chose the winner
+    auto comparison = measure::compare(**before, **after, session_.clock(), options);
+    if (!comparison && comparison.error().kind != base::ErrorKind::untrusted) return comparison.error();
+    const model::Comparison c = comparison ? *comparison : model::Comparison{};
+    result_.speedups.push_back({cell.x_value, cell.mode, "speed", "ms", c.baseline_ms, c.candidate_ms, c.ratio,
+                                c.ci_low, c.ci_high, c.verdict});
+    const std::vector<std::string> passes = passes_in_scope(session_.modes(), profile_.request.scope);
+    if (std::find(passes.begin(), passes.end(), cell.mode) != passes.end()) in_scope_.push_back(c);
+    return {};
+  }
+
+  base::Result<void> memory(const std::string& x_value) {
+    const auto row = [&](const std::string& provider, double mb) {
+      result_.rows.push_back({x_value, "full", "memory", "MB", provider, {mb, mb, mb, 1}, 0});
+    };
+    auto before = session_.memory(original_, x_value);
+    if (!before) return before.error();
+    row("original", before->peak_over_inputs_mb);
+    if (changed_) {
+      auto after = session_.memory(optimized_, x_value);
+      if (!after) return after.error();
+      row("optimized", after->peak_over_inputs_mb);
+    }
+    for (const std::string& provider : session_.baseline_providers()) {
+      auto use = session_.provider_memory(provider, x_value);
+      if (!use) return use.error();
+      row(provider, use->peak_over_inputs_mb);
+    }
+    return {};
+  }
+
+  repository::Session& session_;
+  const model::Profile& profile_;
+  const model::Variant &original_, &optimized_;
+  const ThreeWayOptions& options_;
+  const Ports& ports_;
+  bool changed_;
+  ThreeWay result_;
+  std::vector<model::Comparison> in_scope_;
+};
+
+}  // namespace
+
+base::Result<ThreeWay> measure_three_way(repository::Session& session, const model::Profile& profile,
+                                         const model::Variant& original, const model::Variant& optimized,
+                                         const ThreeWayOptions& options, const Ports& ports) {
+  return ThreeWaySession(session, profile, original, optimized, options, ports).run();
+}
+
+}  // namespace hone::stages
