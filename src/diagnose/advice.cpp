@@ -211,6 +211,13 @@ std::vector<std::string> strategies_for(BottleneckClass cls, const std::vector<s
   return order;
 }
 
+bool lifts(const std::string& strategy, const std::string& limiter) {
+  for (const LimiterStrategies& each : kByLimiter)
+    for (const char* word : each.first)
+      if (limiter == each.limiter && word != nullptr && strategy == word) return true;
+  return false;
+}
+
 std::vector<const Advice*> advice_for(Family family, const std::string& strategy) {
   std::vector<const Advice*> found;
   for (const Advice& each : kAdvice)

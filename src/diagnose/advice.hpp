@@ -30,6 +30,9 @@ const Strategy* find_strategy(const std::string& word);
 // Which strategies serve a class, best first. `limiter` moves the ones that lift it to the front.
 std::vector<std::string> strategies_for(model::BottleneckClass cls, const std::vector<std::string>& limiters, bool gpu);
 
+// Whether the limiter is one of those that the strategy lifts.
+bool lifts(const std::string& strategy, const std::string& limiter);
+
 struct Advice {
   Family family;
   const char* strategy;

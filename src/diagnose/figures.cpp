@@ -30,6 +30,11 @@ std::string number(double value) {
   return fmt::format("{:.3g}", value);
 }
 
+std::string quantity(double value) {
+  const bool whole = known(value) && std::abs(value - std::round(value)) < 1e-6;
+  return whole ? fmt::format("{:.0f}", value) : number(value);
+}
+
 std::string percent(double pct) { return known(pct) ? fmt::format("{:.1f} %", pct) : "unknown"; }
 
 std::string milliseconds(double ms) {

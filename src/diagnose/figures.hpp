@@ -14,6 +14,7 @@ inline double least_known(double a, double b) { return !known(a) ? b : !known(b)
 inline double most_known(double a, double b) { return !known(a) ? b : !known(b) ? a : std::fmax(a, b); }
 
 std::string number(double value);              // "4.27", "128", "0.0312"
+std::string quantity(double value);            // of countable things: "2", "1.5", "16384"
 std::string percent(double pct);               // "92.4 %"
 std::string milliseconds(double ms);           // "4.10 ms", "63.4 us"
 std::string bytes_text(double bytes);          // "268 MB" (powers of ten, as bandwidth is)

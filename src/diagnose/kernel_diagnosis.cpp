@@ -28,7 +28,10 @@ std::string gain_text(const LaunchFacts& facts) {
                                          bandwidth(facts.copy_ceiling), percent(left));
   if (facts.share_of_ceiling_pct >= kAtTheLimit) return "little or nothing to gain: at the limit, " + figure;
   if (facts.share_of_ceiling_pct >= kNearTheLimit) return "little or nothing to gain: " + figure;
-  return "at " + figure + " with the same DRAM traffic";
+  std::string text = "at " + figure + " with the same DRAM traffic";
+  if (classify(facts.point) == BottleneckClass::compute_bound)
+    text += ", and at most " + percent(100 - facts.point.compute_pct) + " without fewer instructions";
+  return text;
 }
 
 std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts& facts) {

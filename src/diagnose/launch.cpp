@@ -46,7 +46,7 @@ constexpr std::array kStallMeanings{
 double or_unknown(const std::optional<double>& value) { return value.value_or(kUnknown); }
 
 std::string count(double value, const char* one, const char* many) {
-  return number(std::round(value)) + " " + (std::round(value) == 1 ? one : many);
+  return quantity(std::round(value)) + " " + (std::round(value) == 1 ? one : many);
 }
 
 // "one an SM", "3 an SM", "on 132 SMs: 128 stay idle".
@@ -56,7 +56,7 @@ std::string programs_text(const CounterSummary& kernel, double programs_per_sm) 
   if (grid < sms)
     return fmt::format("{} on {:.0f} SMs: {:.0f} stay idle", count(grid, "program", "programs"), sms, sms - grid);
   if (grid == sms) return fmt::format("{:.0f} programs, one an SM", grid);
-  return fmt::format("{:.0f} programs, {} an SM", grid, number(programs_per_sm));
+  return fmt::format("{:.0f} programs, {} an SM", grid, quantity(programs_per_sm));
 }
 
 Limiter grid_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
@@ -73,7 +73,7 @@ Limiter resource_limiter(const CounterSummary& kernel) {
                               : "";
   const std::string share = percent(*kernel.theoretical_occupancy_pct) + " of its warps";
   if (kernel.occupancy_limiter == "registers")
-    return {"registers", fmt::format("registers ({} a thread: {}{})", number(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
+    return {"registers", fmt::format("registers ({} a thread: {}{})", quantity(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
   if (kernel.occupancy_limiter == "shared memory")
     return {"shared memory", fmt::format("shared memory ({} a program: {}{})", bytes_text(kernel.shared_bytes_per_block.value_or(kUnknown)),
                                          fit, share)};
@@ -94,7 +94,7 @@ void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
   if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy && is_resource(kernel.occupancy_limiter))
     facts.limiters.push_back(resource_limiter(kernel));
   if (kernel.spills.value_or(0) > 0)
-    facts.limiters.push_back({"spills", "spills (" + number(*kernel.spills) + " requests to local memory)"});
+    facts.limiters.push_back({"spills", "spills (" + quantity(*kernel.spills) + " requests to local memory)"});
   if (tail_loss_pct(waves) >= kTailLoss)
     facts.limiters.push_back({"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})", number(waves),
                                                        percent(tail_loss_pct(waves)))});

@@ -62,11 +62,11 @@ void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, Rows&
   }
   if (kernel.waves_per_sm && kernel.grid_size) {
     std::string text = fmt::format("{:.0f} programs, {} waves", *kernel.grid_size, number(*kernel.waves_per_sm));
-    if (known(facts.programs_per_sm)) text += ", " + number(facts.programs_per_sm) + " programs an SM";
+    if (known(facts.programs_per_sm)) text += ", " + quantity(facts.programs_per_sm) + (facts.programs_per_sm == 1 ? " program an SM" : " programs an SM");
     if (kernel.blocks_per_sm_limit) text += fmt::format(" of {:.0f} that fit at once", *kernel.blocks_per_sm_limit);
     rows.add("Grid", text, *kernel.waves_per_sm < 1 ? latency_bound() : against(latency_bound()));
   }
-  if (kernel.spills.value_or(0) > 0) rows.add("Register spills", number(*kernel.spills) + " requests to local memory", latency_bound());
+  if (kernel.spills.value_or(0) > 0) rows.add("Register spills", quantity(*kernel.spills) + " requests to local memory", latency_bound());
 }
 
 void add_stall(const CounterSummary& kernel, double memory_pct, double busy, Rows& rows) {

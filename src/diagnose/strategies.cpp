@@ -129,6 +129,17 @@ std::vector<std::string> ordered_words(const model::Profile& profile, const std:
   return order;
 }
 
+// What the programs of an SM hold in flight, and how many more fit before registers or shared memory must give way.
+std::string in_flight_text(const model::CounterSummary& kernel, const LaunchFacts& facts) {
+  std::string text;
+  if (known(facts.programs_per_sm) && kernel.occupancy_pct)
+    text += fmt::format("; {} an SM {} {} of its warps in flight", facts.programs_per_sm == 1 ? "one program" : quantity(facts.programs_per_sm) + " programs",
+                        facts.programs_per_sm == 1 ? "keeps" : "keep", percent(*kernel.occupancy_pct));
+  if (kernel.blocks_per_sm_limit && (kernel.occupancy_limiter == "registers" || kernel.occupancy_limiter == "shared memory"))
+    text += fmt::format("; beyond {} an SM, {} must fall first or programs must have fewer warps", quantity(*kernel.blocks_per_sm_limit), kernel.occupancy_limiter);
+  return text;
+}
+
 model::StrategyStep sweep_step(const model::Profile& profile, const std::vector<PassVerdict>& passes, Family family) {
   const Strategy& sweep = *find_strategy(kSweep);
   model::StrategyStep step{sweep.word, sweep.title, reason_of(profile, {}, sweep, family), "", sweep.risk};
@@ -212,19 +223,22 @@ model::EstimatedIterations estimated_iterations(const model::Profile& profile, c
 
 std::vector<model::StrategyStep> launch_strategies(const model::CounterSummary& kernel, const LaunchFacts& facts,
                                                    const model::DeviceInfo& device, const std::string& gain) {
-  const BottleneckClass cls = classify(facts.point);
   Family family = family_of(device);
   if (!is_gpu(family)) family = Family::other_gpu;
+  std::vector<std::string> words = strategies_for(classify(facts.point), words_of(facts.limiters), true);
+  if (facts.share_of_ceiling_pct >= kAtTheLimit) words = {"less-traffic"};  // for these bytes it is as fast as the device
   std::vector<model::StrategyStep> steps;
-  for (const std::string& word : strategies_for(cls, words_of(facts.limiters), true)) {
+  for (const std::string& word : words) {
     const Strategy& strategy = *find_strategy(word);
     std::string reason = strategy.on_gpu;
     reason[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(reason[0])));
-    reason += ". Here: " + limiter_text(facts.limiters);
-    if (word == "grid-sizing" && known(facts.programs_per_sm) && kernel.occupancy_pct)
-      reason += fmt::format("; {} programs an SM keep {} of its warps in flight", number(facts.programs_per_sm), percent(*kernel.occupancy_pct));
-    for (const Advice* advice : advice_for(family, word)) reason += fmt::format(". {}: {} ({})", name_of(family), advice->text, advice->source);
+    std::vector<Limiter> lifted;
+    for (const Limiter& each : facts.limiters)
+      if (lifts(word, each.word)) lifted.push_back(each);
+    reason += ". Here: " + limiter_text(lifted.empty() ? facts.limiters : lifted);
     const bool more = word == "grid-sizing" && !facts.limiters.empty() && facts.limiters.front().word == "grid";
+    if (more) reason += in_flight_text(kernel, facts);
+    for (const Advice* advice : advice_for(family, word)) reason += fmt::format(". {}: {} ({})", name_of(family), advice->text, advice->source);
     steps.push_back({strategy.word, more ? "More programs per SM" : strategy.title, reason + ".", gain, strategy.risk});
   }
   return steps;

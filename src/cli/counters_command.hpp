@@ -1,0 +1,29 @@
+// hone counters FILE.csv: a recorded Nsight Compute capture as a summary, class and evidence for each kernel.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+
+#include "base/result.hpp"
+#include "model/device_info.hpp"
+
+namespace hone::cli {
+
+struct CountersOptions {
+  std::string file;
+  std::string ceilings_file;  // --ceilings; empty: kernels are held against nominal peaks only
+  bool json = false;
+  bool color = false;
+  std::size_t width = 100;    // columns of the terminal
+};
+
+inline constexpr const char* kCountersSchema = "hone.counters/1";
+
+// Prints the table, or the document {schema, kernels[...]} with --json, to `out`; errors to `err`. Returns the exit code.
+int run_counters(const CountersOptions& options, std::ostream& out, std::ostream& err);
+
+// Measured ceilings from a document: a saved profile.json, {"ceilings": {...}}, or the ceilings alone. Names the fault.
+base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::string& where);
+
+}  // namespace hone::cli
