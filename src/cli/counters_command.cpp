@@ -30,20 +30,23 @@ std::string share(const std::optional<double>& pct) { return pct ? render::perce
 std::string whole(const std::optional<double>& value) { return value ? diagnose::quantity(*value) : "-"; }
 std::string figure(const std::optional<double>& value) { return render::figure_or(value, "-"); }
 
-std::string document(const counters::Capture& capture, const std::vector<KernelDiagnosis>& diagnoses, const model::Ceilings& ceilings) {
+std::string document(const counters::Capture& capture, const std::vector<KernelDiagnosis>& diagnoses,
+                     const model::Ceilings& ceilings) {
   Json kernels = Json::array();
   for (std::size_t i = 0; i < capture.kernels.size(); ++i) {
     Json kernel = model::json_of(capture.kernels[i]);
     kernel.add("bottleneck", model::json_of(diagnoses[i].bottleneck));
     kernel.add("share_of_ceiling_pct", Json(diagnoses[i].share_of_ceiling_pct));
     kernel.add("gain", diagnoses[i].gain);
-    kernel.add("strategy_order", Json::list(diagnoses[i].strategy_order, [](const auto& step) { return model::json_of(step); }));
+    kernel.add("strategy_order",
+               Json::list(diagnoses[i].strategy_order, [](const auto& step) { return model::json_of(step); }));
     kernels.push(std::move(kernel));
   }
   return Json::object({{"schema", kCountersSchema},
                        {"page", capture.page},
                        {"launches", capture.launches},
-                       {"device", Json::object({{"name", capture.device_name}, {"compute_capability", capture.compute_capability}})},
+                       {"device", Json::object({{"name", capture.device_name},
+                                                {"compute_capability", capture.compute_capability}})},
                        {"ceilings", ceilings.by_name.empty() ? Json() : model::json_of(ceilings)},
                        {"kernels", std::move(kernels)},
                        {"notes", model::json_of(capture.notes)}})
@@ -52,57 +55,81 @@ std::string document(const counters::Capture& capture, const std::vector<KernelD
 
 render::Table overview(const counters::Capture& capture, const std::vector<KernelDiagnosis>& diagnoses) {
   using render::Align;
-  render::Table table({{"#", Align::right}, {"kernel"}, {"us", Align::right}, {"occupancy", Align::right}, {"compute", Align::right}, {"memory", Align::right},
-                       {"of ceiling", Align::right}, {"class"}});
+  render::Table table({{"#", Align::right},
+                       {"kernel"},
+                       {"us", Align::right},
+                       {"occupancy", Align::right},
+                       {"compute", Align::right},
+                       {"memory", Align::right},
+                       {"of ceiling", Align::right},
+                       {"class"}});
   for (std::size_t i = 0; i < capture.kernels.size(); ++i) {
     const CounterSummary& kernel = capture.kernels[i];
     const KernelDiagnosis& diagnosis = diagnoses[i];
-    table.add_row({std::to_string(i + 1), shortened(kernel.name), figure(kernel.duration_us), share(kernel.occupancy_pct), share(kernel.compute_throughput_pct),
-                   share(kernel.memory_throughput_pct), diagnose::known(diagnosis.share_of_ceiling_pct) ? render::percent(diagnosis.share_of_ceiling_pct) : "-",
-                   model::word(diagnosis.bottleneck.cls)},
-                  kernel.library.empty() ? render::Ink::plain : render::Ink::dim);
+    table.add_row(
+        {std::to_string(i + 1), shortened(kernel.name), figure(kernel.duration_us), share(kernel.occupancy_pct),
+         share(kernel.compute_throughput_pct), share(kernel.memory_throughput_pct),
+         diagnose::known(diagnosis.share_of_ceiling_pct) ? render::percent(diagnosis.share_of_ceiling_pct) : "-",
+         model::word(diagnosis.bottleneck.cls)},
+        kernel.library.empty() ? render::Ink::plain : render::Ink::dim);
   }
   return table;
 }
 
 void print_wrapped(const std::string& label, const std::string& text, const render::Style& style, std::ostream& out) {
   constexpr std::size_t kLabel = 12;
-  const std::vector<std::string> lines = render::wrap(render::printable(text), style.width > kLabel + 20 ? style.width - kLabel : 20);
+  const std::vector<std::string> lines =
+      render::wrap(render::printable(text), style.width > kLabel + 20 ? style.width - kLabel : 20);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    out << (i == 0 ? style.paint(label, render::Ink::dim) + std::string(label.size() < kLabel ? kLabel - label.size() : 1, ' ') : std::string(kLabel, ' ')) << lines[i] << '\n';
+    out << (i == 0 ? style.paint(label, render::Ink::dim) +
+                         std::string(label.size() < kLabel ? kLabel - label.size() : 1, ' ')
+                   : std::string(kLabel, ' '))
+        << lines[i] << '\n';
 }
 
 std::string launch_line(const CounterSummary& kernel) {
-  std::string text = "grid " + (kernel.grid.empty() ? "-" : kernel.grid) + ", block " + (kernel.block.empty() ? "-" : kernel.block) + ", " +
-                     whole(kernel.registers_per_thread) + " registers a thread, " + whole(kernel.spills) + " spills, " + figure(kernel.waves_per_sm) + " waves";
+  std::string text = "grid " + (kernel.grid.empty() ? "-" : kernel.grid) + ", block " +
+                     (kernel.block.empty() ? "-" : kernel.block) + ", " + whole(kernel.registers_per_thread) +
+                     " registers a thread, " + whole(kernel.spills) + " spills, " + figure(kernel.waves_per_sm) +
+                     " waves";
   if (kernel.sm_clock_ghz) text += ", SM clock " + render::figure(*kernel.sm_clock_ghz) + " GHz";
   return text;
 }
 
-void print_kernel(std::size_t number, const CounterSummary& kernel, const KernelDiagnosis& diagnosis, const render::Style& style, std::ostream& out) {
-  out << '\n' << style.paint(std::to_string(number) + "  " + render::printable(shortened(kernel.name)), render::Ink::bold);
+void print_kernel(std::size_t number, const CounterSummary& kernel, const KernelDiagnosis& diagnosis,
+                  const render::Style& style, std::ostream& out) {
+  out << '\n'
+      << style.paint(std::to_string(number) + "  " + render::printable(shortened(kernel.name)), render::Ink::bold);
   if (!kernel.library.empty()) out << "  (" << kernel.library << ")";
   out << '\n';
   if (!kernel.note.empty()) print_wrapped("launches", kernel.note, style, out);
   print_wrapped("launch", launch_line(kernel), style, out);
-  print_wrapped("occupancy", share(kernel.occupancy_pct) + " achieved, " + share(kernel.theoretical_occupancy_pct) + " theoretical" +
-                                 (kernel.occupancy_limiter.empty() ? "" : ", limited by " + kernel.occupancy_limiter), style, out);
-  print_wrapped("caches", "L1 hit rate " + share(kernel.l1_hit_rate_pct) + ", L2 hit rate " + share(kernel.l2_hit_rate_pct) + ", L2 throughput " +
-                              share(kernel.l2_throughput_pct), style, out);
+  print_wrapped("occupancy",
+                share(kernel.occupancy_pct) + " achieved, " + share(kernel.theoretical_occupancy_pct) + " theoretical" +
+                    (kernel.occupancy_limiter.empty() ? "" : ", limited by " + kernel.occupancy_limiter),
+                style, out);
+  print_wrapped("caches",
+                "L1 hit rate " + share(kernel.l1_hit_rate_pct) + ", L2 hit rate " + share(kernel.l2_hit_rate_pct) +
+                    ", L2 throughput " + share(kernel.l2_throughput_pct),
+                style, out);
   std::string stalls;
   for (const model::Stall& stall : kernel.stalls) {
     const std::string meaning = diagnose::stall_meaning(stall.reason);
-    stalls += (stalls.empty() ? "" : "; ") + stall.reason + " " + render::percent(stall.pct) + (meaning.empty() ? "" : " (" + meaning + ")");
+    stalls += (stalls.empty() ? "" : "; ") + stall.reason + " " + render::percent(stall.pct) +
+              (meaning.empty() ? "" : " (" + meaning + ")");
   }
   print_wrapped("stalls", stalls.empty() ? "not in this capture" : stalls, style, out);
   const model::Bottleneck& bottleneck = diagnosis.bottleneck;
-  print_wrapped("class", std::string(model::word(bottleneck.cls)) + ", confidence " + model::word(bottleneck.confidence) + " (the plain rule: " +
-                             bottleneck.plain_rule_class + "). " + bottleneck.reasoning, style, out);
+  print_wrapped("class",
+                std::string(model::word(bottleneck.cls)) + ", confidence " + model::word(bottleneck.confidence) +
+                    " (the plain rule: " + bottleneck.plain_rule_class + "). " + bottleneck.reasoning,
+                style, out);
   for (const model::EvidenceRow& row : bottleneck.evidence)
     print_wrapped("evidence", row.signal + ": " + row.observation + " -> " + row.supports, style, out);
   print_wrapped("to gain", diagnosis.gain, style, out);
   for (std::size_t i = 0; i < std::min(kStepsShown, diagnosis.strategy_order.size()); ++i)
-    print_wrapped(i == 0 ? "try" : "then", diagnosis.strategy_order[i].title + ": " + diagnosis.strategy_order[i].reason, style, out);
+    print_wrapped(i == 0 ? "try" : "then",
+                  diagnosis.strategy_order[i].title + ": " + diagnosis.strategy_order[i].reason, style, out);
   print_wrapped("check", bottleneck.refutation, style, out);
 }
 
@@ -126,12 +153,15 @@ base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::
   if (const Json* ceilings = object->find("ceilings")) object = ceilings;
   model::Ceilings found;
   found.source = model::Source::recorded;
-  if (object->members() == nullptr) return base::Error{base::ErrorKind::usage, "an object of ceilings by name", "something else", where, remedy};
+  if (object->members() == nullptr)
+    return base::Error{base::ErrorKind::usage, "an object of ceilings by name", "something else", where, remedy};
   for (const Json::Member& member : *object->members()) {
     const bool rate_or_time = member.name.ends_with("_per_s") || member.name.ends_with("_ns");
     if (!rate_or_time || member.value.is_null()) continue;
     const std::optional<double> value = member.value.number();
-    if (!value || !(*value > 0)) return base::Error{base::ErrorKind::usage, "a number over 0 for " + member.name, model::shown(member.value), where, remedy};
+    if (!value || !(*value > 0))
+      return base::Error{base::ErrorKind::usage, "a number over 0 for " + member.name, model::shown(member.value),
+                         where, remedy};
     found.by_name[member.name] = {*value, *value, *value, 1};
   }
   if (found.by_name.count("copy_bytes_per_s") == 0)
@@ -165,7 +195,8 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
   }
   const render::Style style{options.color, options.width};
   out << overview(*capture, diagnoses).terminal(style);
-  for (std::size_t i = 0; i < capture->kernels.size(); ++i) print_kernel(i + 1, capture->kernels[i], diagnoses[i], style, out);
+  for (std::size_t i = 0; i < capture->kernels.size(); ++i)
+    print_kernel(i + 1, capture->kernels[i], diagnoses[i], style, out);
   for (const std::string& note : capture->notes) out << '\n' << "note: " << render::printable(note);
   if (!capture->notes.empty()) out << '\n';
   return 0;

@@ -15,7 +15,7 @@ struct CountersOptions {
   std::string ceilings_file;  // --ceilings; empty: kernels are held against nominal peaks only
   bool json = false;
   bool color = false;
-  std::size_t width = 100;    // columns of the terminal
+  std::size_t width = 100;  // columns of the terminal
 };
 
 inline constexpr const char* kCountersSchema = "hone.counters/1";

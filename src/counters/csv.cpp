@@ -51,7 +51,8 @@ std::optional<CsvWalk::Item> CsvWalk::next() {
   if (position_ >= text_.size()) return std::nullopt;
   const std::size_t line_end = std::min(text_.find('\n', position_), text_.size());
   Item item;
-  const bool may_be_record = text_[position_] == '"' || (unquoted_ && text_[position_] != '=' && line_end > position_ && text_[position_] != '\r');
+  const bool may_be_record = text_[position_] == '"' ||
+                             (unquoted_ && text_[position_] != '=' && line_end > position_ && text_[position_] != '\r');
   if (may_be_record) {
     std::size_t after = position_;
     Record record;

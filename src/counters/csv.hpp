@@ -23,7 +23,7 @@ class CsvWalk {
   struct Item {
     std::optional<Record> record;  // nothing: `noise` is a line outside the table
     std::string_view noise;
-    bool truncated = false;        // the text ended inside a quoted field; what began there is no record
+    bool truncated = false;  // the text ended inside a quoted field; what began there is no record
   };
   std::optional<Item> next();
 

@@ -141,17 +141,20 @@ bool is_known_metric(std::string_view name) {
   return std::any_of(kNames.begin(), kNames.end(), [&](const Name& each) { return each.text == name; });
 }
 
-void store_metric(LaunchRecord& launch, std::string_view name, std::string_view unit_text, std::string_view text, DecimalMark mark) {
+void store_metric(LaunchRecord& launch, std::string_view name, std::string_view unit_text, std::string_view text,
+                  DecimalMark mark) {
   if (name == kDeviceName) {
     launch.device_name = text;
     return;
   }
   const std::optional<double> value = parse_number(text, mark);
   if (!value) return;
-  const bool is_stall = name.size() > kStallPrefix.size() + kStallSuffix.size() && name.substr(0, kStallPrefix.size()) == kStallPrefix &&
+  const bool is_stall = name.size() > kStallPrefix.size() + kStallSuffix.size() &&
+                        name.substr(0, kStallPrefix.size()) == kStallPrefix &&
                         name.substr(name.size() - kStallSuffix.size()) == kStallSuffix;
   if (is_stall) {
-    store_stall(launch, name.substr(kStallPrefix.size(), name.size() - kStallPrefix.size() - kStallSuffix.size()), *value);
+    store_stall(launch, name.substr(kStallPrefix.size(), name.size() - kStallPrefix.size() - kStallSuffix.size()),
+                *value);
     return;
   }
   const Unit unit = parse_unit(unit_text);

@@ -13,10 +13,39 @@
 namespace hone::counters {
 
 enum class Field {
-  duration_s, sm_hz, compute_pct, memory_pct, dram_pct, l1_pct, l2_pct, dram_bytes_per_s, dram_bytes_read, dram_bytes_written,
-  l1_hit_pct, l2_hit_pct, registers, spill_requests, local_loads, local_stores, occupancy_pct, theoretical_pct,
-  limit_registers, limit_shared, limit_warps, limit_blocks, limit_barriers, grid_size, block_size, waves, sm_count,
-  shared_per_block, shared_dynamic, shared_static, shared_driver, cycles_per_instruction, count
+  duration_s,
+  sm_hz,
+  compute_pct,
+  memory_pct,
+  dram_pct,
+  l1_pct,
+  l2_pct,
+  dram_bytes_per_s,
+  dram_bytes_read,
+  dram_bytes_written,
+  l1_hit_pct,
+  l2_hit_pct,
+  registers,
+  spill_requests,
+  local_loads,
+  local_stores,
+  occupancy_pct,
+  theoretical_pct,
+  limit_registers,
+  limit_shared,
+  limit_warps,
+  limit_blocks,
+  limit_barriers,
+  grid_size,
+  block_size,
+  waves,
+  sm_count,
+  shared_per_block,
+  shared_dynamic,
+  shared_static,
+  shared_driver,
+  cycles_per_instruction,
+  count
 };
 
 struct LaunchRecord {
@@ -30,7 +59,8 @@ struct LaunchRecord {
 };
 
 // Puts a metric where it belongs; names of both pages are known, all others are passed over.
-void store_metric(LaunchRecord& launch, std::string_view name, std::string_view unit, std::string_view value, DecimalMark mark);
+void store_metric(LaunchRecord& launch, std::string_view name, std::string_view unit, std::string_view value,
+                  DecimalMark mark);
 
 // Reads a rule's text; only the stall rule says something that no metric of the details page does.
 void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view description, DecimalMark mark);

@@ -18,7 +18,8 @@ namespace hone::counters {
 namespace {
 
 constexpr std::size_t kNotesKept = 6;
-constexpr const char* kHowToExport = "export with: ncu --import report.ncu-rep --csv --page details > capture.csv (or --page raw)";
+constexpr const char* kHowToExport =
+    "export with: ncu --import report.ncu-rep --csv --page details > capture.csv (or --page raw)";
 
 // The columns of one header, by name; rows after it belong to it until the next header.
 struct Table {
@@ -43,9 +44,12 @@ struct Text {
 };
 
 bool is_header(const Record& record) {
-  const auto has = [&](std::string_view name) { return std::find(record.fields.begin(), record.fields.end(), name) != record.fields.end(); };
+  const auto has = [&](std::string_view name) {
+    return std::find(record.fields.begin(), record.fields.end(), name) != record.fields.end();
+  };
   if (!has("Kernel Name")) return false;
-  return has("Metric Name") || std::any_of(record.fields.begin(), record.fields.end(), [](const std::string& name) { return is_known_metric(name); });
+  return has("Metric Name") || std::any_of(record.fields.begin(), record.fields.end(),
+                                           [](const std::string& name) { return is_known_metric(name); });
 }
 
 Table table_of(const Record& header) {
@@ -86,7 +90,8 @@ Text read_tables(const std::string& text) {
       continue;
     }
     if (found.tables.empty()) {
-      if (found.first_line.empty() && !item->record->fields.empty()) found.first_line = item->record->fields.front().substr(0, 80);
+      if (found.first_line.empty() && !item->record->fields.empty())
+        found.first_line = item->record->fields.front().substr(0, 80);
       continue;
     }
     Table& table = found.tables.back();
@@ -146,11 +151,14 @@ void complete(LaunchRecord& launch) {
   };
   fill(Field::grid_size, launch.grid);
   fill(Field::block_size, launch.block);
-  const auto shape = [](const std::optional<double>& size) { return size ? fmt::format("({:.0f}, 1, 1)", *size) : std::string(); };
+  const auto shape = [](const std::optional<double>& size) {
+    return size ? fmt::format("({:.0f}, 1, 1)", *size) : std::string();
+  };
   if (launch.grid.empty()) launch.grid = shape(launch[Field::grid_size]);
   if (launch.block.empty()) launch.block = shape(launch[Field::block_size]);
   double room = 0;
-  for (const Field limit : {Field::limit_registers, Field::limit_shared, Field::limit_warps, Field::limit_blocks, Field::limit_barriers})
+  for (const Field limit :
+       {Field::limit_registers, Field::limit_shared, Field::limit_warps, Field::limit_blocks, Field::limit_barriers})
     if (launch[limit] && *launch[limit] > 0) room = room == 0 ? *launch[limit] : std::min(room, *launch[limit]);
   if (!launch[Field::waves] && launch[Field::grid_size] && launch[Field::sm_count].value_or(0) > 0 && room > 0)
     launch[Field::waves] = *launch[Field::grid_size] / (*launch[Field::sm_count] * room);
@@ -173,19 +181,24 @@ void read_details(const Table& table, DecimalMark mark, std::vector<LaunchRecord
       if (!has_id) seen.insert({found->second, metric + "\n" + table.at(row, "Section Name")});
     }
     LaunchRecord& launch = launches[found->second];
-    if (!metric.empty()) store_metric(launch, metric, table.at(row, "Metric Unit"), table.at(row, "Metric Value"), mark);
-    if (!table.at(row, "Rule Name").empty()) store_rule(launch, table.at(row, "Rule Name"), table.at(row, "Rule Description"), mark);
+    if (!metric.empty())
+      store_metric(launch, metric, table.at(row, "Metric Unit"), table.at(row, "Metric Value"), mark);
+    if (!table.at(row, "Rule Name").empty())
+      store_rule(launch, table.at(row, "Rule Name"), table.at(row, "Rule Description"), mark);
   }
 }
 
 // Without a units row the values are taken to be in base units, as --print-units base exports them.
 std::string_view base_unit(std::string_view metric) {
-  const auto ends = [&](std::string_view end) { return metric.size() >= end.size() && metric.substr(metric.size() - end.size()) == end; };
+  const auto ends = [&](std::string_view end) {
+    return metric.size() >= end.size() && metric.substr(metric.size() - end.size()) == end;
+  };
   if (metric.find("pct") != std::string_view::npos) return "%";
   if (metric.find("time_duration") != std::string_view::npos) return "nsecond";
   if (metric.find("cycles_elapsed") != std::string_view::npos) return "hz";
   if (metric.find("bytes") != std::string_view::npos && ends("per_second")) return "byte/s";
-  if (metric.find("bytes") != std::string_view::npos || metric.find("shared_mem") != std::string_view::npos) return "byte";
+  if (metric.find("bytes") != std::string_view::npos || metric.find("shared_mem") != std::string_view::npos)
+    return "byte";
   return "";
 }
 
@@ -197,7 +210,9 @@ void read_raw(const Table& table, DecimalMark mark, std::vector<LaunchRecord>& l
     LaunchRecord launch = begin_launch(table, row);
     for (const std::size_t i : known) {
       if (i >= row.fields.size()) break;  // the row was cut
-      const std::string_view unit = table.units.empty() ? base_unit(table.names[i]) : i < table.units.size() ? std::string_view(table.units[i]) : "";
+      const std::string_view unit = table.units.empty()      ? base_unit(table.names[i])
+                                    : i < table.units.size() ? std::string_view(table.units[i])
+                                                             : "";
       store_metric(launch, table.names[i], unit, row.fields[i], mark);
     }
     launches.push_back(std::move(launch));
@@ -210,11 +225,15 @@ bool has_values(const LaunchRecord& launch) {
 
 base::Error no_table(const Text& text, const std::string& where) {
   base::Error error{base::ErrorKind::usage, "an Nsight Compute CSV (details or raw page)", "", where, kHowToExport};
-  error.found = text.first_line.empty() ? "an empty file" : "no header with a kernel name; the file begins with '" + text.first_line + "'";
+  error.found = text.first_line.empty()
+                    ? "an empty file"
+                    : "no header with a kernel name; the file begins with '" + text.first_line + "'";
   for (const std::string& message : text.messages)
     if (message.find("ERR_NVGPUCTRPERM") != std::string::npos) {
       error.found = "only the profiler's message that reading counters is not permitted (ERR_NVGPUCTRPERM)";
-      error.remedy = "run ncu as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0, and capture again";
+      error.remedy =
+          "run ncu as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0, and "
+          "capture again";
     }
   return error;
 }
@@ -227,7 +246,8 @@ std::vector<std::string> notes_of(const Text& text, const std::vector<LaunchReco
   if (text.truncated) notes.push_back("the file ends inside a record: what began there is left out");
   if (empty > 0) notes.push_back(fmt::format("{} launches carry none of the metrics that are read here", empty));
   if (processes.size() > 1) notes.push_back(fmt::format("launches of {} processes", processes.size()));
-  if (std::any_of(text.tables.begin(), text.tables.end(), [](const Table& table) { return table.raw && table.units.empty(); }))
+  if (std::any_of(text.tables.begin(), text.tables.end(),
+                  [](const Table& table) { return table.raw && table.units.empty(); }))
     notes.push_back("no row of units: base units are assumed (ns, byte, hz)");
   notes.insert(notes.end(), text.messages.begin(), text.messages.end());
   return notes;
@@ -237,7 +257,8 @@ std::vector<std::string> notes_of(const Text& text, const std::vector<LaunchReco
 
 base::Result<Capture> read_ncu_csv(const std::string& raw_text, const std::string& where) {
   if (raw_text.rfind("NVR", 0) == 0)
-    return base::Error{base::ErrorKind::usage, "an Nsight Compute CSV (details or raw page)", "a binary report (.ncu-rep)", where, kHowToExport};
+    return base::Error{base::ErrorKind::usage, "an Nsight Compute CSV (details or raw page)",
+                       "a binary report (.ncu-rep)", where, kHowToExport};
   const Text text = read_tables(as_utf8(raw_text));
   if (text.tables.empty()) return no_table(text, where);
   const DecimalMark mark = decimal_mark(text.tables);
@@ -245,11 +266,14 @@ base::Result<Capture> read_ncu_csv(const std::string& raw_text, const std::strin
   for (const Table& table : text.tables) (table.raw ? read_raw : read_details)(table, mark, launches);
 
   const std::size_t all = launches.size();
-  launches.erase(std::remove_if(launches.begin(), launches.end(), [](const auto& launch) { return !has_values(launch); }), launches.end());
+  launches.erase(
+      std::remove_if(launches.begin(), launches.end(), [](const auto& launch) { return !has_values(launch); }),
+      launches.end());
   if (launches.empty())
     return base::Error{base::ErrorKind::usage, "at least one profiled kernel with metrics",
                        all == 0 ? "a header without launches" : "launches without any metric that is read here", where,
-                       "capture with at least --section SpeedOfLight --section Occupancy --section LaunchStats --section WarpStateStats, or --set full"};
+                       "capture with at least --section SpeedOfLight --section Occupancy --section LaunchStats "
+                       "--section WarpStateStats, or --set full"};
   Capture capture;
   capture.page = text.tables.front().raw ? "raw" : "details";
   capture.launches = static_cast<int>(launches.size());

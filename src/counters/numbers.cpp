@@ -18,8 +18,10 @@ std::string without_group_marks(std::string_view text) {
     std::size_t skip = 0;
     for (const std::string_view mark : kGroupMarks)
       if (text.substr(i, mark.size()) == mark) skip = mark.size();
-    if (skip == 0) kept.push_back(text[i++]);
-    else i += skip;
+    if (skip == 0)
+      kept.push_back(text[i++]);
+    else
+      i += skip;
   }
   return kept;
 }
@@ -35,17 +37,34 @@ struct Prefix {
   std::string_view text;
   double factor;
 };
-constexpr std::array kPrefixes{Prefix{"Ki", 1024.0}, Prefix{"Mi", 1048576.0}, Prefix{"Gi", 1073741824.0}, Prefix{"Ti", 1099511627776.0},
-                               Prefix{"K", 1e3},     Prefix{"k", 1e3},        Prefix{"M", 1e6},           Prefix{"G", 1e9},
-                               Prefix{"T", 1e12},    Prefix{"P", 1e15},       Prefix{"", 1}};
+constexpr std::array kPrefixes{Prefix{"Ki", 1024.0},
+                               Prefix{"Mi", 1048576.0},
+                               Prefix{"Gi", 1073741824.0},
+                               Prefix{"Ti", 1099511627776.0},
+                               Prefix{"K", 1e3},
+                               Prefix{"k", 1e3},
+                               Prefix{"M", 1e6},
+                               Prefix{"G", 1e9},
+                               Prefix{"T", 1e12},
+                               Prefix{"P", 1e15},
+                               Prefix{"", 1}};
 
 struct TimeUnit {
   std::string_view text;
   double seconds;
 };
-constexpr std::array kTimes{TimeUnit{"s", 1},          TimeUnit{"sec", 1},         TimeUnit{"second", 1},      TimeUnit{"seconds", 1},
-                            TimeUnit{"ms", 1e-3},      TimeUnit{"msecond", 1e-3},  TimeUnit{"us", 1e-6},       TimeUnit{"usecond", 1e-6},
-                            TimeUnit{"\xC2\xB5s", 1e-6}, TimeUnit{"\xCE\xBCs", 1e-6}, TimeUnit{"ns", 1e-9},      TimeUnit{"nsecond", 1e-9}};
+constexpr std::array kTimes{TimeUnit{"s", 1},
+                            TimeUnit{"sec", 1},
+                            TimeUnit{"second", 1},
+                            TimeUnit{"seconds", 1},
+                            TimeUnit{"ms", 1e-3},
+                            TimeUnit{"msecond", 1e-3},
+                            TimeUnit{"us", 1e-6},
+                            TimeUnit{"usecond", 1e-6},
+                            TimeUnit{"\xC2\xB5s", 1e-6},
+                            TimeUnit{"\xCE\xBCs", 1e-6},
+                            TimeUnit{"ns", 1e-9},
+                            TimeUnit{"nsecond", 1e-9}};
 
 std::optional<double> as_time(std::string_view text) {
   for (const TimeUnit& each : kTimes)
@@ -56,7 +75,8 @@ std::optional<double> as_time(std::string_view text) {
 // The factor of "Kbyte" for the stem "byte".
 std::optional<double> prefixed(std::string_view text, std::string_view stem) {
   for (const Prefix& prefix : kPrefixes)
-    if (text.size() == prefix.text.size() + stem.size() && text.substr(0, prefix.text.size()) == prefix.text && text.substr(prefix.text.size()) == stem)
+    if (text.size() == prefix.text.size() + stem.size() && text.substr(0, prefix.text.size()) == prefix.text &&
+        text.substr(prefix.text.size()) == stem)
       return prefix.factor;
   return std::nullopt;
 }
@@ -81,9 +101,12 @@ void MarkVotes::see(std::string_view raw) {
   int commas = 0, points = 0;
   std::size_t last = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ',') ++commas, last = i;
-    else if (text[i] == '.') ++points, last = i;
-    else if (!is_digit(text[i]) && !(i == 0 && (text[i] == '-' || text[i] == '+'))) return;  // not a plain number
+    if (text[i] == ',')
+      ++commas, last = i;
+    else if (text[i] == '.')
+      ++points, last = i;
+    else if (!is_digit(text[i]) && !(i == 0 && (text[i] == '-' || text[i] == '+')))
+      return;  // not a plain number
   }
   if (commas + points == 0) return;
   if (commas > 0 && points > 0) {
@@ -115,7 +138,8 @@ Unit parse_unit(std::string_view text) {
   if (text.empty()) return {Dimension::none, 1};
   if (text == "%") return {Dimension::percent, 1};
   const std::size_t slash = text.find('/');
-  const std::string_view above = text.substr(0, slash), below = slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
+  const std::string_view above = text.substr(0, slash),
+                         below = slash == std::string_view::npos ? std::string_view{} : text.substr(slash + 1);
   const std::optional<double> per_time = as_time(below);
   if (const auto bytes = as_bytes(above)) {
     if (below.empty() || below == "block" || below == "thread") return {Dimension::bytes, *bytes};

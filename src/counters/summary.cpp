@@ -27,9 +27,10 @@ struct BlockLimit {
   const char* limiter;
 };
 // In the order in which a tie is named: what a kernel's author can change first comes first.
-constexpr std::array kBlockLimits{BlockLimit{Field::limit_registers, "registers"}, BlockLimit{Field::limit_shared, "shared memory"},
-                                  BlockLimit{Field::limit_warps, "block size"}, BlockLimit{Field::limit_blocks, "blocks per SM"},
-                                  BlockLimit{Field::limit_barriers, "barriers"}};
+constexpr std::array kBlockLimits{
+    BlockLimit{Field::limit_registers, "registers"}, BlockLimit{Field::limit_shared, "shared memory"},
+    BlockLimit{Field::limit_warps, "block size"}, BlockLimit{Field::limit_blocks, "blocks per SM"},
+    BlockLimit{Field::limit_barriers, "barriers"}};
 
 void read_limits(const LaunchRecord& launch, CounterSummary& kernel) {
   const char* tightest = "";
@@ -40,8 +41,10 @@ void read_limits(const LaunchRecord& launch, CounterSummary& kernel) {
     tightest = each.limiter;
   }
   // At full theoretical occupancy nothing on the SM limits it, but the grid may.
-  if (kernel.theoretical_occupancy_pct.value_or(0) < 99.5) kernel.occupancy_limiter = tightest;
-  else if (kernel.waves_per_sm && *kernel.waves_per_sm < 1) kernel.occupancy_limiter = "grid";
+  if (kernel.theoretical_occupancy_pct.value_or(0) < 99.5)
+    kernel.occupancy_limiter = tightest;
+  else if (kernel.waves_per_sm && *kernel.waves_per_sm < 1)
+    kernel.occupancy_limiter = "grid";
 }
 
 std::vector<model::Stall> stalls_of(const LaunchRecord& launch) {
@@ -69,8 +72,10 @@ std::optional<double> shared_bytes(const LaunchRecord& launch) {
 }
 
 std::optional<double> dram_bytes(const LaunchRecord& launch) {
-  if (launch[Field::dram_bytes_per_s] && launch[Field::duration_s]) return *launch[Field::dram_bytes_per_s] * *launch[Field::duration_s];
-  if (launch[Field::dram_bytes_read] && launch[Field::dram_bytes_written]) return *launch[Field::dram_bytes_read] + *launch[Field::dram_bytes_written];
+  if (launch[Field::dram_bytes_per_s] && launch[Field::duration_s])
+    return *launch[Field::dram_bytes_per_s] * *launch[Field::duration_s];
+  if (launch[Field::dram_bytes_read] && launch[Field::dram_bytes_written])
+    return *launch[Field::dram_bytes_read] + *launch[Field::dram_bytes_written];
   return std::nullopt;
 }
 
@@ -136,9 +141,15 @@ CounterSummary merged(const Kernel& kernel) {
   CounterSummary summary = summary_of(chosen);
   summary.launches = static_cast<int>(count);
   if (count == 1) return summary;
-  if (shapes.size() == 1) summary.note = fmt::format("{} launches of one grid and block (repeats or autotune trials), the median shown", count);
-  else if (trials) summary.note = fmt::format("{} launches with {} grids or blocks on the same bytes: autotune trials, the fastest shown", count, shapes.size());
-  else summary.note = fmt::format("{} launches of {} sizes, the longest shown", count, shapes.size());
+  if (shapes.size() == 1)
+    summary.note =
+        fmt::format("{} launches of one grid and block (repeats or autotune trials), the median shown", count);
+  else if (trials)
+    summary.note =
+        fmt::format("{} launches with {} grids or blocks on the same bytes: autotune trials, the fastest shown", count,
+                    shapes.size());
+  else
+    summary.note = fmt::format("{} launches of {} sizes, the longest shown", count, shapes.size());
   return summary;
 }
 
@@ -161,7 +172,8 @@ CounterSummary summary_of(const LaunchRecord& launch) {
   kernel.l2_throughput_pct = launch[Field::l2_pct];
   kernel.registers_per_thread = launch[Field::registers];
   kernel.spills = launch[Field::spill_requests];
-  if (!kernel.spills && launch[Field::local_loads] && launch[Field::local_stores]) kernel.spills = *launch[Field::local_loads] + *launch[Field::local_stores];
+  if (!kernel.spills && launch[Field::local_loads] && launch[Field::local_stores])
+    kernel.spills = *launch[Field::local_loads] + *launch[Field::local_stores];
   kernel.duration_us = scaled(launch[Field::duration_s], 1e6);
   kernel.dram_bytes = dram_bytes(launch);
   kernel.sm_clock_ghz = scaled(launch[Field::sm_hz], 1e-9);
@@ -187,7 +199,8 @@ std::vector<CounterSummary> summarize(const std::vector<LaunchRecord>& launches)
   }
   std::vector<CounterSummary> summaries;
   for (const Kernel& kernel : kernels) summaries.push_back(merged(kernel));
-  std::stable_partition(summaries.begin(), summaries.end(), [](const CounterSummary& each) { return each.library.empty(); });
+  std::stable_partition(summaries.begin(), summaries.end(),
+                        [](const CounterSummary& each) { return each.library.empty(); });
   return summaries;
 }
 

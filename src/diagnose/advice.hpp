@@ -20,10 +20,10 @@ const char* name_of(Family family);
 struct Strategy {
   const char* word;
   const char* title;
-  const char* on_cpu;      // how it can help, one sentence
+  const char* on_cpu;  // how it can help, one sentence
   const char* on_gpu;
   const char* risk;
-  const char* knobs;       // parts of knob names it turns, lower case, separated by spaces
+  const char* knobs;  // parts of knob names it turns, lower case, separated by spaces
 };
 const Strategy* find_strategy(const std::string& word);
 

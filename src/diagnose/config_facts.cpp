@@ -13,7 +13,8 @@ namespace hone::diagnose {
 namespace {
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -44,7 +45,9 @@ std::string knob_text(const model::Configuration& configuration, const Strategy&
   if (strategy.word == std::string("parameter-sweep")) {
     std::string live, dead, unproven;
     for (const model::Parameter& parameter : configuration.parameters) {
-      std::string& list = parameter.live == model::Liveness::dead ? dead : parameter.live == model::Liveness::live ? live : unproven;
+      std::string& list = parameter.live == model::Liveness::dead   ? dead
+                          : parameter.live == model::Liveness::live ? live
+                                                                    : unproven;
       list += (list.empty() ? "" : ", ") + parameter.name;
     }
     std::string text = live.empty() ? "" : "live: " + live;
@@ -53,14 +56,16 @@ std::string knob_text(const model::Configuration& configuration, const Strategy&
     return text.empty() ? "" : "Knobs " + text;
   }
   std::string text;
-  for (const model::Parameter* parameter : knobs_of(configuration, strategy)) text += (text.empty() ? "" : ", ") + described(*parameter);
+  for (const model::Parameter* parameter : knobs_of(configuration, strategy))
+    text += (text.empty() ? "" : ", ") + described(*parameter);
   if (text.empty()) return "";
   return (all_knobs_dead(configuration, strategy) ? "Its knobs do nothing here: " : "Knobs: ") + text;
 }
 
 bool all_knobs_dead(const model::Configuration& configuration, const Strategy& strategy) {
   const std::vector<const model::Parameter*> knobs = knobs_of(configuration, strategy);
-  return !knobs.empty() && std::all_of(knobs.begin(), knobs.end(), [](const auto* each) { return each->live == model::Liveness::dead; });
+  return !knobs.empty() &&
+         std::all_of(knobs.begin(), knobs.end(), [](const auto* each) { return each->live == model::Liveness::dead; });
 }
 
 std::optional<double> value_at(const model::Parameter& parameter, const std::string& x_value) {

@@ -20,15 +20,18 @@ using model::BottleneckClass;
 std::vector<PassVerdict> in_scope(const std::vector<PassVerdict>& passes, const std::string& scope) {
   std::vector<PassVerdict> chosen;
   for (const PassVerdict& pass : passes)
-    if (scope != "forward" && scope != "backward") chosen.push_back(pass);
-    else if (pass.facts.mode == scope) chosen.push_back(pass);
+    if (scope != "forward" && scope != "backward")
+      chosen.push_back(pass);
+    else if (pass.facts.mode == scope)
+      chosen.push_back(pass);
   return chosen.empty() ? passes : chosen;
 }
 
 // The class that most of the passes' time has. Passes without a time weigh the same.
 BottleneckClass class_by_time(const std::vector<PassVerdict>& passes) {
   std::map<BottleneckClass, double> weight;
-  for (const PassVerdict& pass : passes) weight[pass.cls] += known(pass.facts.measured_ms) ? pass.facts.measured_ms : 1e-9;
+  for (const PassVerdict& pass : passes)
+    weight[pass.cls] += known(pass.facts.measured_ms) ? pass.facts.measured_ms : 1e-9;
   BottleneckClass heaviest = passes.front().cls;
   for (const auto& [cls, time] : weight)
     if (time > weight[heaviest]) heaviest = cls;
@@ -67,7 +70,8 @@ model::Confidence confidence_of(const PassVerdict& pass) {
     if (!route) continue;
     (*route == pass.cls ? agree : disagree) += 1;
   }
-  if (pass.cls == BottleneckClass::host_bound) return pass.point.host_share_pct >= kHostShareMajority + 10 ? model::Confidence::high : model::Confidence::medium;
+  if (pass.cls == BottleneckClass::host_bound)
+    return pass.point.host_share_pct >= kHostShareMajority + 10 ? model::Confidence::high : model::Confidence::medium;
   if (disagree > 0 || agree == 0) return model::Confidence::low;
   constexpr double kWellInside = 5;  // points of either axis
   return agree >= 2 && stable_within(pass.point, kWellInside) ? model::Confidence::high : model::Confidence::medium;
@@ -76,14 +80,20 @@ model::Confidence confidence_of(const PassVerdict& pass) {
 std::string routes_text(const PassVerdict& pass) {
   std::string agree, differ;
   const std::pair<const char*, std::optional<BottleneckClass>> routes[] = {
-      {"share of the measured ceiling", pass.by_ceiling}, {"ablations", pass.by_ablation}, {"hardware counters", pass.by_counters}};
+      {"share of the measured ceiling", pass.by_ceiling},
+      {"ablations", pass.by_ablation},
+      {"hardware counters", pass.by_counters}};
   for (const auto& [name, cls] : routes) {
     if (!cls) continue;
-    if (*cls == pass.cls) agree += (agree.empty() ? "" : " and ") + std::string(name);
-    else differ += (differ.empty() ? "" : ", ") + std::string(name) + " alone would say " + model::word(*cls);
+    if (*cls == pass.cls)
+      agree += (agree.empty() ? "" : " and ") + std::string(name);
+    else
+      differ += (differ.empty() ? "" : ", ") + std::string(name) + " alone would say " + model::word(*cls);
   }
   if (pass.cls == BottleneckClass::host_bound) return "the host share decides it whatever the kernel does";
-  if (agree.empty() && differ.empty()) return pass.known_at_all ? "neither unit is near its ceiling, which alone does not say what is waited for" : "nothing was measured";
+  if (agree.empty() && differ.empty())
+    return pass.known_at_all ? "neither unit is near its ceiling, which alone does not say what is waited for"
+                             : "nothing was measured";
   std::string text = agree.empty() ? "" : agree + (agree.find(" and ") == std::string::npos ? " says so" : " agree");
   if (!differ.empty()) text += (text.empty() ? "" : ", but ") + differ;
   return text;
@@ -95,8 +105,10 @@ std::string reasoning_of(const std::vector<PassVerdict>& passes, BottleneckClass
     std::string mode = pass.facts.mode;
     mode[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mode[0])));
     text += fmt::format("{} is {}", mode, model::word(pass.cls));
-    if (pass.known_at_all) text += ": " + limiter_text(pass.limiters);
-    else text += " only by what kernels of its tier usually are";
+    if (pass.known_at_all)
+      text += ": " + limiter_text(pass.limiters);
+    else
+      text += " only by what kernels of its tier usually are";
     text += "; " + routes_text(pass) + ". ";
   }
   if (passes.size() > 1) {
@@ -107,9 +119,11 @@ std::string reasoning_of(const std::vector<PassVerdict>& passes, BottleneckClass
       if (pass.cls == whole) of_class += pass.facts.measured_ms;
     }
     if (whole == BottleneckClass::host_bound)
-      text += fmt::format("Over all passes the device is idle for {} of the caller's time.", percent(remaining_of(passes).host_share_pct));
+      text += fmt::format("Over all passes the device is idle for {} of the caller's time.",
+                          percent(remaining_of(passes).host_share_pct));
     else if (total > 0)
-      text += fmt::format("The kernel is {} by {} of the time of its passes.", model::word(whole), percent(100 * of_class / total));
+      text += fmt::format("The kernel is {} by {} of the time of its passes.", model::word(whole),
+                          percent(100 * of_class / total));
   }
   return text;
 }
@@ -118,15 +132,28 @@ std::string refutation_of(const PassVerdict& pass) {
   const std::string& mode = pass.facts.mode;
   switch (pass.cls) {
     case BottleneckClass::memory_bound:
-      return fmt::format("Refuted if {} gets faster by more than its noise floor when only arithmetic is taken out, or if it keeps its time with half the bytes.", mode);
+      return fmt::format(
+          "Refuted if {} gets faster by more than its noise floor when only arithmetic is taken out, or if it keeps "
+          "its time with half the bytes.",
+          mode);
     case BottleneckClass::compute_bound:
-      return fmt::format("Refuted if {} keeps its time with less arithmetic, or gets faster when its data comes from the first-level cache.", mode);
+      return fmt::format(
+          "Refuted if {} keeps its time with less arithmetic, or gets faster when its data comes from the first-level "
+          "cache.",
+          mode);
     case BottleneckClass::balanced:
-      return fmt::format("Refuted if taking out either the arithmetic or the memory traffic of {} alone takes off more than {:.0f} % of its time.", mode, 100 - kAblationWhole);
+      return fmt::format(
+          "Refuted if taking out either the arithmetic or the memory traffic of {} alone takes off more than {:.0f} % "
+          "of its time.",
+          mode, 100 - kAblationWhole);
     case BottleneckClass::latency_bound:
-      return fmt::format("Refuted if {} keeps its time with more loads in flight (more programs, deeper prefetch, wider loads), or if a traffic count shows a unit busy for over {:.0f} % of its time.", mode, kBusy);
+      return fmt::format(
+          "Refuted if {} keeps its time with more loads in flight (more programs, deeper prefetch, wider loads), or if "
+          "a traffic count shows a unit busy for over {:.0f} % of its time.",
+          mode, kBusy);
     case BottleneckClass::host_bound:
-      return fmt::format("Refuted if the caller's time of {} falls as much as the kernel's when the kernel is made faster.", mode);
+      return fmt::format(
+          "Refuted if the caller's time of {} falls as much as the kernel's when the kernel is made faster.", mode);
   }
   return "";
 }
@@ -136,25 +163,35 @@ std::vector<model::ClassOfPass> classes_of(const std::vector<PassVerdict>& passe
   for (const PassVerdict& pass : passes) classes.push_back({pass.facts.mode, pass.cls, limiter_text(pass.limiters)});
   const std::vector<std::string> modes = modes_of(profile);
   if (passes.size() > 1 && std::find(modes.begin(), modes.end(), "full") != modes.end()) {
-    const BottleneckClass whole = host_share_of(profile, passes.front().facts.x_value, "full") >= kHostShareMajority ? BottleneckClass::host_bound
-                                                                                                                     : class_of_whole(passes);
+    const BottleneckClass whole = host_share_of(profile, passes.front().facts.x_value, "full") >= kHostShareMajority
+                                      ? BottleneckClass::host_bound
+                                      : class_of_whole(passes);
     const PassVerdict& leading = leading_pass(passes, whole);
-    classes.push_back({"full", whole, whole == BottleneckClass::host_bound ? "the caller's host code" : leading.facts.mode + ": " + limiter_text(leading.limiters)});
+    classes.push_back({"full", whole,
+                       whole == BottleneckClass::host_bound
+                           ? "the caller's host code"
+                           : leading.facts.mode + ": " + limiter_text(leading.limiters)});
   }
   return classes;
 }
 
-std::string summary_of(const model::Profile& profile, const std::vector<PassVerdict>& passes, const Diagnosis& diagnosis) {
+std::string summary_of(const model::Profile& profile, const std::vector<PassVerdict>& passes,
+                       const Diagnosis& diagnosis) {
   const Remaining remaining = remaining_of(passes);
   std::string shares;
   for (const PassVerdict& pass : passes)
-    if (known(pass.facts.share_pct)) shares += (shares.empty() ? "" : ", ") + pass.facts.mode + " at " + percent(pass.facts.share_pct) + " of its ceiling";
+    if (known(pass.facts.share_pct))
+      shares +=
+          (shares.empty() ? "" : ", ") + pass.facts.mode + " at " + percent(pass.facts.share_pct) + " of its ceiling";
   std::string text = profile.kernel + " is " + model::word(diagnosis.bottleneck.cls);
   if (!diagnosis.bottleneck.limiter.empty()) text += " (" + diagnosis.bottleneck.limiter + ")";
   if (!shares.empty()) text += "; " + shares;
-  if (remaining.at_the_limit) return text + "; at the limit: nothing to gain (at most " + percent(remaining.gain_pct) + " is left).";
-  if (known(remaining.gain_pct)) text += "; at most " + percent(remaining.gain_pct) + " of the passes' time is left over the floor";
-  else text += "; what is left is not known, because no floor was measured";
+  if (remaining.at_the_limit)
+    return text + "; at the limit: nothing to gain (at most " + percent(remaining.gain_pct) + " is left).";
+  if (known(remaining.gain_pct))
+    text += "; at most " + percent(remaining.gain_pct) + " of the passes' time is left over the floor";
+  else
+    text += "; what is left is not known, because no floor was measured";
   if (remaining.host_share_pct >= 20) text += ", " + percent(remaining.caller_gain_pct) + " of the caller's";
   if (!diagnosis.strategy_order.empty()) {
     text += "; first: " + diagnosis.strategy_order.front().title;
@@ -188,7 +225,9 @@ Diagnosis diagnose(const model::Profile& profile) {
   model::Bottleneck& bottleneck = diagnosis.bottleneck;
   bottleneck.cls = class_of_whole(passes);
   const PassVerdict& leading = leading_pass(passes, bottleneck.cls);
-  bottleneck.limiter = bottleneck.cls == BottleneckClass::host_bound && leading.cls != bottleneck.cls ? "the caller's host code" : limiter_text(leading.limiters);
+  bottleneck.limiter = bottleneck.cls == BottleneckClass::host_bound && leading.cls != bottleneck.cls
+                           ? "the caller's host code"
+                           : limiter_text(leading.limiters);
   bottleneck.plain_rule_class = plain_rule_of(leading, profile);
   bottleneck.confidence = confidence_of(leading);
   bottleneck.evidence = evidence_of(profile, all);

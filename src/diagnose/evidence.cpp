@@ -31,14 +31,21 @@ class Table {
 void add_shares(const PassFacts& facts, Table& table) {
   if (known(facts.memory_share_pct)) {
     std::string text = percent(facts.memory_share_pct) + " of the measured bandwidth";
-    if (facts.bytes > 0) text = fmt::format("at least {} in {}: {}", bytes_text(facts.bytes), milliseconds(facts.measured_ms), text);
+    if (facts.bytes > 0)
+      text = fmt::format("at least {} in {}: {}", bytes_text(facts.bytes), milliseconds(facts.measured_ms), text);
     if (facts.bandwidth_ceiling > 0) text += " of " + bandwidth(facts.bandwidth_ceiling);
     table.add(facts.mode + ": share of bandwidth", text,
-              facts.memory_share_pct >= kBusy ? model::word(BottleneckClass::memory_bound) : against(BottleneckClass::memory_bound), Source::measured);
+              facts.memory_share_pct >= kBusy ? model::word(BottleneckClass::memory_bound)
+                                              : against(BottleneckClass::memory_bound),
+              Source::measured);
   }
   if (known(facts.compute_share_pct))
-    table.add(facts.mode + ": share of arithmetic", fmt::format("{} operations counted: {} of the measured FMA rate", number(facts.flops), percent(facts.compute_share_pct)),
-              facts.compute_share_pct >= kBusy ? model::word(BottleneckClass::compute_bound) : against(BottleneckClass::compute_bound), Source::measured);
+    table.add(facts.mode + ": share of arithmetic",
+              fmt::format("{} operations counted: {} of the measured FMA rate", number(facts.flops),
+                          percent(facts.compute_share_pct)),
+              facts.compute_share_pct >= kBusy ? model::word(BottleneckClass::compute_bound)
+                                               : against(BottleneckClass::compute_bound),
+              Source::measured);
 }
 
 std::string ratio_text(const model::Experiment& experiment) {
@@ -50,14 +57,19 @@ std::string ratio_text(const model::Experiment& experiment) {
 
 void add_ablations(const PassFacts& facts, Table& table) {
   if (facts.no_compute)
-    table.add(facts.mode + ": no-compute ablation", "same bytes without the arithmetic: " + ratio_text(*facts.no_compute),
-              100 * facts.no_compute->ratio < kBusy                                                ? against(BottleneckClass::memory_bound)
-              : 100 * facts.no_compute->ratio >= kAblationWhole && facts.memory_share_pct < kBandwidthBound ? model::word(BottleneckClass::latency_bound)
-                                                                                                    : model::word(BottleneckClass::memory_bound),
+    table.add(facts.mode + ": no-compute ablation",
+              "same bytes without the arithmetic: " + ratio_text(*facts.no_compute),
+              100 * facts.no_compute->ratio < kBusy ? against(BottleneckClass::memory_bound)
+              : 100 * facts.no_compute->ratio >= kAblationWhole && facts.memory_share_pct < kBandwidthBound
+                  ? model::word(BottleneckClass::latency_bound)
+                  : model::word(BottleneckClass::memory_bound),
               Source::measured);
   if (facts.no_memory)
-    table.add(facts.mode + ": no-memory ablation", "same arithmetic on data in the first-level cache: " + ratio_text(*facts.no_memory),
-              100 * facts.no_memory->ratio < kBusy ? against(BottleneckClass::compute_bound) : model::word(BottleneckClass::compute_bound), Source::measured);
+    table.add(facts.mode + ": no-memory ablation",
+              "same arithmetic on data in the first-level cache: " + ratio_text(*facts.no_memory),
+              100 * facts.no_memory->ratio < kBusy ? against(BottleneckClass::compute_bound)
+                                                   : model::word(BottleneckClass::compute_bound),
+              Source::measured);
 }
 
 // One thread against all: memory that is shared does not scale, arithmetic does. Scaling in between says nothing.
@@ -65,14 +77,18 @@ void add_threads(const PassVerdict& pass, int cores, Table& table) {
   if (!pass.facts.threads || cores < 2) return;
   const double ratio = pass.facts.threads->ratio;
   const std::string text = fmt::format("one thread takes {} the time of all {}", times(ratio), cores);
-  if (ratio < 1.25) table.add(pass.facts.mode + ": thread scaling", text + ": one core fills what the cores share", BottleneckClass::memory_bound, Source::measured);
+  if (ratio < 1.25)
+    table.add(pass.facts.mode + ": thread scaling", text + ": one core fills what the cores share",
+              BottleneckClass::memory_bound, Source::measured);
   else if (ratio >= 0.8 * cores && pass.facts.memory_share_pct < kBusy)
-    table.add(pass.facts.mode + ": thread scaling", text + ": the cores do not wait for each other", against(BottleneckClass::memory_bound), Source::measured);
+    table.add(pass.facts.mode + ": thread scaling", text + ": the cores do not wait for each other",
+              against(BottleneckClass::memory_bound), Source::measured);
 }
 
 // Operations for each byte against the machine's own ratio: what a kernel would be if it used both units perfectly.
 void add_intensity(const model::Profile& profile, const PassFacts& facts, Table& table) {
-  const double fma = profile.device.ceilings.p50("fma_flops_per_s"), copy = profile.device.ceilings.p50("copy_bytes_per_s");
+  const double fma = profile.device.ceilings.p50("fma_flops_per_s"),
+               copy = profile.device.ceilings.p50("copy_bytes_per_s");
   if (!(fma > 0) || !(copy > 0) || !(facts.bytes > 0) || !(facts.flops > 0)) return;
   const double intensity = facts.flops / facts.bytes, balance = fma / copy;
   table.add(facts.mode + ": arithmetic intensity",
@@ -82,14 +98,18 @@ void add_intensity(const model::Profile& profile, const PassFacts& facts, Table&
 
 void add_host(const PassFacts& facts, Table& table) {
   if (!known(facts.host_share_pct)) return;
-  table.add(facts.mode + ": host share", fmt::format("the device works {} of the {} the caller waits: idle for {}", milliseconds(facts.measured_ms),
-                                                     milliseconds(facts.wall_ms), percent(facts.host_share_pct)),
-            facts.host_share_pct >= kHostShareMajority ? model::word(BottleneckClass::host_bound) : against(BottleneckClass::host_bound), Source::measured);
+  table.add(facts.mode + ": host share",
+            fmt::format("the device works {} of the {} the caller waits: idle for {}", milliseconds(facts.measured_ms),
+                        milliseconds(facts.wall_ms), percent(facts.host_share_pct)),
+            facts.host_share_pct >= kHostShareMajority ? model::word(BottleneckClass::host_bound)
+                                                       : against(BottleneckClass::host_bound),
+            Source::measured);
 }
 
 void add_events(const model::Profile& profile, Table& table) {
-  constexpr double kLowIpc = 1.0;        // cores of the last ten years retire four or more at best
-  constexpr double kManyMisses = 10;     // of the last-level cache in 1000 instructions: each costs about 100 ns of waiting
+  constexpr double kLowIpc = 1.0;  // cores of the last ten years retire four or more at best
+  constexpr double kManyMisses =
+      10;  // of the last-level cache in 1000 instructions: each costs about 100 ns of waiting
   for (const auto& [event, value] : profile.counters.cpu_events) {
     // "forward.instructions_per_cycle" where events are counted by pass, the bare name where over all of them.
     const std::size_t dot = event.find('.');
@@ -97,18 +117,23 @@ void add_events(const model::Profile& profile, Table& table) {
     const std::string name = dot == std::string::npos ? event : event.substr(dot + 1);
     if (name == "instructions_per_cycle")
       table.add(pass + "instructions per cycle", number(value),
-                value < kLowIpc ? against(BottleneckClass::compute_bound) : against(BottleneckClass::latency_bound), Source::counters);
+                value < kLowIpc ? against(BottleneckClass::compute_bound) : against(BottleneckClass::latency_bound),
+                Source::counters);
     if (name == "llc_misses_per_kilo_instruction")
-      table.add(pass + "last-level misses", number(value) + " in 1000 instructions",
-                value >= kManyMisses ? model::word(BottleneckClass::memory_bound) : against(BottleneckClass::memory_bound), Source::counters);
+      table.add(
+          pass + "last-level misses", number(value) + " in 1000 instructions",
+          value >= kManyMisses ? model::word(BottleneckClass::memory_bound) : against(BottleneckClass::memory_bound),
+          Source::counters);
   }
 }
 
 void add_missing(const model::Profile& profile, Table& table) {
   if (table.size() < 3 && profile.identity.tier > 0)
-    table.add("Tier", fmt::format("tier {}: {}", profile.identity.tier, profile.identity.tier_description), prior_of_tier(profile.identity.tier), Source::source_code);
+    table.add("Tier", fmt::format("tier {}: {}", profile.identity.tier, profile.identity.tier_description),
+              prior_of_tier(profile.identity.tier), Source::source_code);
   if (table.size() < 3 && profile.counters.kernels.empty())
-    table.add("Hardware counters", profile.counters.reason.empty() ? "none" : "none: " + profile.counters.reason, "nothing", Source::measured);
+    table.add("Hardware counters", profile.counters.reason.empty() ? "none" : "none: " + profile.counters.reason,
+              "nothing", Source::measured);
   for (const char* signal : {"Share of ceiling", "Ablations", "Host share"})
     if (table.size() < 3) table.add(signal, "not measured", "nothing", Source::measured);
 }
@@ -123,7 +148,9 @@ std::vector<EvidenceRow> evidence_of(const model::Profile& profile, const std::v
     add_threads(pass, profile.device.sm_count, table);
     add_intensity(profile, pass.facts, table);
     add_host(pass.facts, table);
-    if (!pass.facts.kernels.empty()) table.append(launch_evidence(*pass.facts.kernels.front(), launch_facts(*pass.facts.kernels.front(), profile.device)));
+    if (!pass.facts.kernels.empty())
+      table.append(
+          launch_evidence(*pass.facts.kernels.front(), launch_facts(*pass.facts.kernels.front(), profile.device)));
   }
   add_events(profile, table);
   add_missing(profile, table);

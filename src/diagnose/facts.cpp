@@ -11,7 +11,8 @@ namespace {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -23,7 +24,8 @@ bool named_for(const std::string& kernel, const std::string& mode) {
   return contains(name, lower(mode));
 }
 
-std::optional<model::Experiment> experiment(const model::Profile& profile, const std::string& name, const PassFacts& pass) {
+std::optional<model::Experiment> experiment(const model::Profile& profile, const std::string& name,
+                                            const PassFacts& pass) {
   std::optional<model::Experiment> found;
   for (const model::Experiment& each : profile.counters.experiments) {
     if (each.name != name || each.mode != pass.mode || !(each.ratio > 0) || !known(each.ratio)) continue;
@@ -103,14 +105,16 @@ std::string own_provider(const model::Profile& profile) {
   return profile.baseline.rows.empty() ? "" : profile.baseline.rows.front().provider;
 }
 
-std::vector<const model::BaselineRow*> rows_of(const model::Profile& profile, const std::string& metric, const std::string& mode,
-                                               const std::string& provider) {
+std::vector<const model::BaselineRow*> rows_of(const model::Profile& profile, const std::string& metric,
+                                               const std::string& mode, const std::string& provider) {
   std::vector<const model::BaselineRow*> rows;
   for (const model::BaselineRow& row : profile.baseline.rows)
     if (row.metric == metric && row.mode == mode && row.provider == provider) rows.push_back(&row);
-  const bool numeric = std::all_of(rows.begin(), rows.end(), [](const auto* row) { return as_number(row->x_value).has_value(); });
+  const bool numeric =
+      std::all_of(rows.begin(), rows.end(), [](const auto* row) { return as_number(row->x_value).has_value(); });
   if (numeric)
-    std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return *as_number(a->x_value) < *as_number(b->x_value); });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto* a, const auto* b) { return *as_number(a->x_value) < *as_number(b->x_value); });
   return rows;
 }
 
@@ -132,8 +136,11 @@ std::string largest_x(const model::Profile& profile) {
     if (row.metric == "speed" || row.metric == "wall") values.push_back(row.x_value);
   for (const model::Headroom& row : profile.headroom) values.push_back(row.x_value);
   if (values.empty()) return profile.request.sizes.empty() ? "" : profile.request.sizes.back();
-  const bool numeric = std::all_of(values.begin(), values.end(), [](const std::string& x) { return as_number(x).has_value(); });
-  if (numeric) return *std::max_element(values.begin(), values.end(), [](const auto& a, const auto& b) { return *as_number(a) < *as_number(b); });
+  const bool numeric =
+      std::all_of(values.begin(), values.end(), [](const std::string& x) { return as_number(x).has_value(); });
+  if (numeric)
+    return *std::max_element(values.begin(), values.end(),
+                             [](const auto& a, const auto& b) { return *as_number(a) < *as_number(b); });
 
   // Names have no order: the one whose slowest pass takes longest is the largest work.
   std::string largest = values.front();

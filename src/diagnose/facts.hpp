@@ -16,25 +16,25 @@ struct PassFacts {
   std::string mode, x_value;  // the largest size measured: what lies well over the caches and the fixed costs
   double measured_ms = kUnknown, floor_ms = kUnknown;
   double wall_ms = kUnknown, host_share_pct = kUnknown;
-  double bytes = 0, flops = 0;             // the least the pass moves and computes
-  std::string ceiling;                     // the ceiling that sets the floor
-  double share_pct = kUnknown;             // of that ceiling
-  double memory_share_pct = kUnknown;      // of the bandwidth ceiling, by the least bytes
-  double compute_share_pct = kUnknown;     // of the FMA rate, by the operations counted
-  double bandwidth_ceiling = 0;            // bytes/s; 0: not known
+  double bytes = 0, flops = 0;          // the least the pass moves and computes
+  std::string ceiling;                  // the ceiling that sets the floor
+  double share_pct = kUnknown;          // of that ceiling
+  double memory_share_pct = kUnknown;   // of the bandwidth ceiling, by the least bytes
+  double compute_share_pct = kUnknown;  // of the FMA rate, by the operations counted
+  double bandwidth_ceiling = 0;         // bytes/s; 0: not known
   std::optional<model::Experiment> no_compute, no_memory, threads;
   std::vector<const model::CounterSummary*> kernels;  // launches that carry the pass's name, longest first
-  double noise_pct = kUnknown;             // the smallest effect that could have been seen
+  double noise_pct = kUnknown;                        // the smallest effect that could have been seen
 
-  double gain_pct() const;                 // of the pass's time that lies over its floor; unknown without a floor
+  double gain_pct() const;  // of the pass's time that lies over its floor; unknown without a floor
 };
 
 std::string own_provider(const model::Profile& profile);  // whose rows are this kernel's: "hone", "liger"
 std::optional<double> as_number(const std::string& x_value);
 
 // The rows of one metric, mode and provider, ascending in x where x is a number, in the order of the table otherwise.
-std::vector<const model::BaselineRow*> rows_of(const model::Profile& profile, const std::string& metric, const std::string& mode,
-                                               const std::string& provider);
+std::vector<const model::BaselineRow*> rows_of(const model::Profile& profile, const std::string& metric,
+                                               const std::string& mode, const std::string& provider);
 std::vector<std::string> modes_of(const model::Profile& profile);  // in order of appearance, "full" included
 std::string largest_x(const model::Profile& profile);              // empty when there is no row
 const model::Headroom* headroom_of(const model::Profile& profile, const std::string& x_value, const std::string& mode);

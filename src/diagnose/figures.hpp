@@ -13,13 +13,13 @@ inline bool known(double value) { return std::isfinite(value); }
 inline double least_known(double a, double b) { return !known(a) ? b : !known(b) ? a : std::fmin(a, b); }
 inline double most_known(double a, double b) { return !known(a) ? b : !known(b) ? a : std::fmax(a, b); }
 
-std::string number(double value);              // "4.27", "128", "0.0312"
-std::string quantity(double value);            // of countable things: "2", "1.5", "16384"
-std::string percent(double pct);               // "92.4 %"
-std::string milliseconds(double ms);           // "4.10 ms", "63.4 us"
-std::string bytes_text(double bytes);          // "268 MB" (powers of ten, as bandwidth is)
-std::string bandwidth(double bytes_per_s);     // "4.27 TB/s"
-std::string flop_rate(double flops_per_s);     // "51.2 GFLOP/s"
-std::string times(double factor);              // "1.64 x"
+std::string number(double value);           // "4.27", "128", "0.0312"
+std::string quantity(double value);         // of countable things: "2", "1.5", "16384"
+std::string percent(double pct);            // "92.4 %"
+std::string milliseconds(double ms);        // "4.10 ms", "63.4 us"
+std::string bytes_text(double bytes);       // "268 MB" (powers of ten, as bandwidth is)
+std::string bandwidth(double bytes_per_s);  // "4.27 TB/s"
+std::string flop_rate(double flops_per_s);  // "51.2 GFLOP/s"
+std::string times(double factor);           // "1.64 x"
 
 }  // namespace hone::diagnose

@@ -14,18 +14,21 @@ using model::BottleneckClass;
 
 // How far inside its class the point lies decides; the measured ceiling and the stall reasons can confirm it.
 model::Confidence confidence_of(const model::CounterSummary& kernel, const LaunchFacts& facts) {
-  if (!kernel.compute_throughput_pct || (!kernel.memory_throughput_pct && !kernel.dram_throughput_pct)) return model::Confidence::low;
+  if (!kernel.compute_throughput_pct || (!kernel.memory_throughput_pct && !kernel.dram_throughput_pct))
+    return model::Confidence::low;
   constexpr double kNearBorder = 3, kWellInside = 8;  // points of either axis; runs of one kernel differ by 1 to 2
   if (!stable_within(facts.point, kNearBorder)) return model::Confidence::low;
   return stable_within(facts.point, kWellInside) ? model::Confidence::high : model::Confidence::medium;
 }
 
 std::string gain_text(const LaunchFacts& facts) {
-  if (!(facts.copy_ceiling > 0)) return "not known: no measured ceiling was given (a saved profile or --ceilings FILE.json)";
+  if (!(facts.copy_ceiling > 0))
+    return "not known: no measured ceiling was given (a saved profile or --ceilings FILE.json)";
   if (!known(facts.share_of_ceiling_pct)) return "not known: the capture does not count DRAM bytes";
   const double left = std::max(0.0, 100 - facts.share_of_ceiling_pct);
-  const std::string figure = fmt::format("{} of the measured copy ceiling of {}, at most {} of its time", percent(facts.share_of_ceiling_pct),
-                                         bandwidth(facts.copy_ceiling), percent(left));
+  const std::string figure =
+      fmt::format("{} of the measured copy ceiling of {}, at most {} of its time", percent(facts.share_of_ceiling_pct),
+                  bandwidth(facts.copy_ceiling), percent(left));
   if (facts.share_of_ceiling_pct >= kAtTheLimit) return "little or nothing to gain: at the limit, " + figure;
   if (facts.share_of_ceiling_pct >= kNearTheLimit) return "little or nothing to gain: " + figure;
   std::string text = "at " + figure + " with the same DRAM traffic";
@@ -38,15 +41,19 @@ std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts&
   const std::string memory = percent(facts.point.memory_pct), compute = percent(facts.point.compute_pct);
   switch (classify(facts.point)) {
     case BottleneckClass::memory_bound:
-      return fmt::format("Memory is the busier unit ({} against {} for compute), limited by {}.", memory, compute, limiter_text(facts.limiters));
+      return fmt::format("Memory is the busier unit ({} against {} for compute), limited by {}.", memory, compute,
+                         limiter_text(facts.limiters));
     case BottleneckClass::compute_bound:
-      return fmt::format("The SMs are the busier unit ({} against {} for memory), limited by {}.", compute, memory, limiter_text(facts.limiters));
+      return fmt::format("The SMs are the busier unit ({} against {} for memory), limited by {}.", compute, memory,
+                         limiter_text(facts.limiters));
     case BottleneckClass::balanced:
-      return fmt::format("Memory ({}) and compute ({}) are about equally busy: relieving one alone gains little.", memory, compute);
+      return fmt::format("Memory ({}) and compute ({}) are about equally busy: relieving one alone gains little.",
+                         memory, compute);
     case BottleneckClass::latency_bound: {
       std::string text = fmt::format("Neither unit is busy: memory {}, compute {}", memory, compute);
       if (kernel.occupancy_pct) text += ", with " + percent(*kernel.occupancy_pct) + " of the warps in flight";
-      if (starved(facts.point)) text += fmt::format(" (so few that a unit counts as busy only from {:.0f} %)", kBusyWhenStarved);
+      if (starved(facts.point))
+        text += fmt::format(" (so few that a unit counts as busy only from {:.0f} %)", kBusyWhenStarved);
       return text + ". Too little is in flight, limited by " + limiter_text(facts.limiters) + ".";
     }
     case BottleneckClass::host_bound: break;  // a capture knows nothing of the host
@@ -56,9 +63,11 @@ std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts&
 
 std::string refutation_of(const LaunchFacts& facts) {
   switch (classify(facts.point)) {
-    case BottleneckClass::memory_bound: return "Refuted if the kernel keeps its time with half the bytes, or gets faster with less arithmetic alone.";
+    case BottleneckClass::memory_bound:
+      return "Refuted if the kernel keeps its time with half the bytes, or gets faster with less arithmetic alone.";
     case BottleneckClass::compute_bound: return "Refuted if the kernel keeps its time with less arithmetic.";
-    case BottleneckClass::balanced: return "Refuted if relieving one unit alone takes off more than what separates the two.";
+    case BottleneckClass::balanced:
+      return "Refuted if relieving one unit alone takes off more than what separates the two.";
     default: return "Refuted if the kernel keeps its time with more warps or more loads in flight.";
   }
 }
@@ -70,7 +79,8 @@ KernelDiagnosis diagnose_kernel(const model::CounterSummary& kernel, const model
   KernelDiagnosis diagnosis;
   model::Bottleneck& bottleneck = diagnosis.bottleneck;
   bottleneck.cls = classify(facts.point);
-  bottleneck.plain_rule_class = plain_rule(kernel.compute_throughput_pct.value_or(kUnknown), kernel.memory_throughput_pct.value_or(kUnknown));
+  bottleneck.plain_rule_class =
+      plain_rule(kernel.compute_throughput_pct.value_or(kUnknown), kernel.memory_throughput_pct.value_or(kUnknown));
   bottleneck.confidence = confidence_of(kernel, facts);
   bottleneck.limiter = limiter_text(facts.limiters);
   bottleneck.evidence = launch_evidence(kernel, facts);
@@ -79,7 +89,8 @@ KernelDiagnosis diagnose_kernel(const model::CounterSummary& kernel, const model
   diagnosis.share_of_ceiling_pct = facts.share_of_ceiling_pct;
   diagnosis.gain = gain_text(facts);
   diagnosis.strategy_order = launch_strategies(kernel, facts, device, diagnosis.gain);
-  if (bottleneck.cls == BottleneckClass::memory_bound && known(facts.share_of_ceiling_pct)) bottleneck.reasoning += " There is " + diagnosis.gain + ".";
+  if (bottleneck.cls == BottleneckClass::memory_bound && known(facts.share_of_ceiling_pct))
+    bottleneck.reasoning += " There is " + diagnosis.gain + ".";
   return diagnosis;
 }
 

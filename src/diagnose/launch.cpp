@@ -67,22 +67,24 @@ Limiter grid_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
 }
 
 Limiter resource_limiter(const CounterSummary& kernel) {
-  const std::string fit = kernel.blocks_per_sm_limit && kernel.block_size
-                              ? fmt::format("{} of {:.0f} threads an SM, ", count(*kernel.blocks_per_sm_limit, "program", "programs"),
-                                            *kernel.block_size)
-                              : "";
+  const std::string fit =
+      kernel.blocks_per_sm_limit && kernel.block_size
+          ? fmt::format("{} of {:.0f} threads an SM, ", count(*kernel.blocks_per_sm_limit, "program", "programs"),
+                        *kernel.block_size)
+          : "";
   const std::string share = percent(*kernel.theoretical_occupancy_pct) + " of its warps";
   if (kernel.occupancy_limiter == "registers")
-    return {"registers", fmt::format("registers ({} a thread: {}{})", quantity(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
+    return {"registers", fmt::format("registers ({} a thread: {}{})",
+                                     quantity(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
   if (kernel.occupancy_limiter == "shared memory")
-    return {"shared memory", fmt::format("shared memory ({} a program: {}{})", bytes_text(kernel.shared_bytes_per_block.value_or(kUnknown)),
-                                         fit, share)};
+    return {"shared memory", fmt::format("shared memory ({} a program: {}{})",
+                                         bytes_text(kernel.shared_bytes_per_block.value_or(kUnknown)), fit, share)};
   return {"block size", fmt::format("{} ({}{})", kernel.occupancy_limiter, fit, share)};
 }
 
 bool is_resource(const std::string& limiter) {
-  return limiter == "registers" || limiter == "shared memory" || limiter == "block size" || limiter == "blocks per SM" ||
-         limiter == "barriers";
+  return limiter == "registers" || limiter == "shared memory" || limiter == "block size" ||
+         limiter == "blocks per SM" || limiter == "barriers";
 }
 
 // Share of the time that an even last wave would save, in percent.
@@ -91,20 +93,25 @@ double tail_loss_pct(double waves) { return waves > 1 ? 100 * (std::ceil(waves) 
 void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
   const double waves = or_unknown(kernel.waves_per_sm);
   if (waves < 1) facts.limiters.push_back(grid_limiter(kernel, facts));
-  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy && is_resource(kernel.occupancy_limiter))
+  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy &&
+      is_resource(kernel.occupancy_limiter))
     facts.limiters.push_back(resource_limiter(kernel));
   if (kernel.spills.value_or(0) > 0)
     facts.limiters.push_back({"spills", "spills (" + quantity(*kernel.spills) + " requests to local memory)"});
   if (tail_loss_pct(waves) >= kTailLoss)
-    facts.limiters.push_back({"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})", number(waves),
-                                                       percent(tail_loss_pct(waves)))});
+    facts.limiters.push_back(
+        {"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})", number(waves),
+                                  percent(tail_loss_pct(waves)))});
   if (facts.point.duration_us > 0 && facts.point.duration_us < kShortLaunchUs)
-    facts.limiters.push_back({"short launch", "short launch (" + number(facts.point.duration_us) + " us, about what an empty kernel takes)"});
+    facts.limiters.push_back({"short launch", "short launch (" + number(facts.point.duration_us) +
+                                                  " us, about what an empty kernel takes)"});
   if (!kernel.stalls.empty() && kernel.stalls.front().pct >= kStallShare)
-    facts.limiters.push_back({"dependency stalls", fmt::format("dependency stalls ({} {}: {})", kernel.stalls.front().reason,
-                                                               percent(kernel.stalls.front().pct),
-                                                               stall_meaning(kernel.stalls.front().reason))});
-  if (facts.limiters.empty()) facts.limiters.push_back({"dependency stalls", "too little in flight (no counter names the cause)"});
+    facts.limiters.push_back(
+        {"dependency stalls",
+         fmt::format("dependency stalls ({} {}: {})", kernel.stalls.front().reason, percent(kernel.stalls.front().pct),
+                     stall_meaning(kernel.stalls.front().reason))});
+  if (facts.limiters.empty())
+    facts.limiters.push_back({"dependency stalls", "too little in flight (no counter names the cause)"});
 }
 
 }  // namespace
@@ -117,9 +124,11 @@ std::string stall_meaning(const std::string& reason) {
 
 LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& device) {
   LaunchFacts facts;
-  if (kernel.dram_bytes && kernel.duration_us.value_or(0) > 0) facts.dram_bytes_per_s = *kernel.dram_bytes / (*kernel.duration_us * 1e-6);
+  if (kernel.dram_bytes && kernel.duration_us.value_or(0) > 0)
+    facts.dram_bytes_per_s = *kernel.dram_bytes / (*kernel.duration_us * 1e-6);
   facts.copy_ceiling = device.ceilings.p50("copy_bytes_per_s");
-  if (facts.copy_ceiling > 0 && known(facts.dram_bytes_per_s)) facts.share_of_ceiling_pct = 100 * facts.dram_bytes_per_s / facts.copy_ceiling;
+  if (facts.copy_ceiling > 0 && known(facts.dram_bytes_per_s))
+    facts.share_of_ceiling_pct = 100 * facts.dram_bytes_per_s / facts.copy_ceiling;
   if (kernel.grid_size && kernel.sm_count.value_or(0) > 0) facts.programs_per_sm = *kernel.grid_size / *kernel.sm_count;
 
   Point& point = facts.point;
@@ -127,7 +136,8 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   // Nsight's memory throughput is the busiest of DRAM, L1 and the paths between; DRAM alone is held against its ceiling.
   point.memory_pct = or_unknown(kernel.memory_throughput_pct);
   if (!known(point.memory_pct)) point.memory_pct = or_unknown(kernel.dram_throughput_pct);
-  if (known(facts.share_of_ceiling_pct) && !(point.memory_pct > facts.share_of_ceiling_pct)) point.memory_pct = facts.share_of_ceiling_pct;
+  if (known(facts.share_of_ceiling_pct) && !(point.memory_pct > facts.share_of_ceiling_pct))
+    point.memory_pct = facts.share_of_ceiling_pct;
   point.occupancy_pct = or_unknown(kernel.occupancy_pct);
   point.duration_us = or_unknown(kernel.duration_us);
   point.host_share_pct = kUnknown;  // a capture replays kernels one by one: it knows nothing of the host
@@ -140,14 +150,17 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   switch (classify(point)) {
     case BottleneckClass::latency_bound: add_latency_limiters(kernel, facts); break;
     case BottleneckClass::memory_bound:
-      facts.limiters.push_back(facts.cache_decides
-                                   ? Limiter{"L2 bandwidth", "L2 bandwidth (" + percent(l2) + " of its peak)"}
-                                   : Limiter{"DRAM bandwidth", known(facts.share_of_ceiling_pct)
-                                                                   ? "DRAM bandwidth (" + percent(facts.share_of_ceiling_pct) + " of the measured copy ceiling)"
-                                                                   : "DRAM bandwidth (" + percent(point.memory_pct) + " of nominal peak)"});
+      facts.limiters.push_back(
+          facts.cache_decides
+              ? Limiter{"L2 bandwidth", "L2 bandwidth (" + percent(l2) + " of its peak)"}
+              : Limiter{"DRAM bandwidth", known(facts.share_of_ceiling_pct)
+                                              ? "DRAM bandwidth (" + percent(facts.share_of_ceiling_pct) +
+                                                    " of the measured copy ceiling)"
+                                              : "DRAM bandwidth (" + percent(point.memory_pct) + " of nominal peak)"});
       break;
     case BottleneckClass::compute_bound:
-      facts.limiters.push_back({"instruction issue", "instruction issue (" + percent(point.compute_pct) + " of the SMs' peak)"});
+      facts.limiters.push_back(
+          {"instruction issue", "instruction issue (" + percent(point.compute_pct) + " of the SMs' peak)"});
       break;
     default: facts.limiters.push_back({"both units", "memory and arithmetic together"}); break;
   }

@@ -34,13 +34,13 @@ struct Limiter {
 };
 
 struct LaunchFacts {
-  Point point;                         // memory against the measured copy ceiling where it is known, else nominal peak
+  Point point;  // memory against the measured copy ceiling where it is known, else nominal peak
   double dram_bytes_per_s = kUnknown;
-  double copy_ceiling = 0;             // bytes/s; 0: not known
+  double copy_ceiling = 0;                 // bytes/s; 0: not known
   double share_of_ceiling_pct = kUnknown;  // of the measured copy ceiling
-  bool cache_decides = false;          // L2 is the busiest level of memory
+  bool cache_decides = false;              // L2 is the busiest level of memory
   double programs_per_sm = kUnknown;
-  std::vector<Limiter> limiters;       // strongest first, for the class of `point`
+  std::vector<Limiter> limiters;  // strongest first, for the class of `point`
 };
 
 LaunchFacts launch_facts(const model::CounterSummary& kernel, const model::DeviceInfo& device);
@@ -54,7 +54,7 @@ struct KernelDiagnosis {
   model::Bottleneck bottleneck;
   std::vector<model::StrategyStep> strategy_order;  // for this launch alone: no parameter sweep, no passes
   double share_of_ceiling_pct = kUnknown;
-  std::string gain;                                 // what is left to gain at most, in words with its figure
+  std::string gain;  // what is left to gain at most, in words with its figure
 };
 
 // Reads the ceilings, the architecture and the multiprocessor count of `device`; each may be unknown.

@@ -36,20 +36,23 @@ void add_memory(const CounterSummary& kernel, const LaunchFacts& facts, double b
   if (known(facts.dram_bytes_per_s)) {
     observation += (observation.empty() ? "" : "; ") + ("DRAM " + bandwidth(facts.dram_bytes_per_s));
     if (known(facts.share_of_ceiling_pct))
-      observation += ", " + percent(facts.share_of_ceiling_pct) + " of the measured copy ceiling of " + bandwidth(facts.copy_ceiling);
+      observation += ", " + percent(facts.share_of_ceiling_pct) + " of the measured copy ceiling of " +
+                     bandwidth(facts.copy_ceiling);
     else
       observation += " (no measured ceiling given)";
   }
   if (observation.empty()) return;
-  const double level = known(facts.share_of_ceiling_pct) ? std::max(facts.share_of_ceiling_pct, kernel.memory_throughput_pct.value_or(0))
-                                                         : kernel.memory_throughput_pct.value_or(0);
+  const double level = known(facts.share_of_ceiling_pct)
+                           ? std::max(facts.share_of_ceiling_pct, kernel.memory_throughput_pct.value_or(0))
+                           : kernel.memory_throughput_pct.value_or(0);
   rows.add("Memory throughput", observation, level >= busy ? memory_bound() : against(memory_bound()));
 }
 
 void add_caches(const CounterSummary& kernel, Rows& rows) {
   if (kernel.l2_throughput_pct)
-    rows.add("L2 throughput", percent(*kernel.l2_throughput_pct) + " of peak" +
-                                  (kernel.l2_hit_rate_pct ? ", hit rate " + percent(*kernel.l2_hit_rate_pct) : ""),
+    rows.add("L2 throughput",
+             percent(*kernel.l2_throughput_pct) + " of peak" +
+                 (kernel.l2_hit_rate_pct ? ", hit rate " + percent(*kernel.l2_hit_rate_pct) : ""),
              *kernel.l2_throughput_pct >= kCacheBusy ? memory_bound() : against(memory_bound()));
 }
 
@@ -58,15 +61,19 @@ void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, Rows&
     std::string text = "achieved " + percent(*kernel.occupancy_pct);
     if (kernel.theoretical_occupancy_pct) text += ", theoretical " + percent(*kernel.theoretical_occupancy_pct);
     if (!kernel.occupancy_limiter.empty()) text += ", limited by " + kernel.occupancy_limiter;
-    rows.add("SM occupancy", text, *kernel.occupancy_pct < kBalancedOccupancy ? latency_bound() : against(latency_bound()));
+    rows.add("SM occupancy", text,
+             *kernel.occupancy_pct < kBalancedOccupancy ? latency_bound() : against(latency_bound()));
   }
   if (kernel.waves_per_sm && kernel.grid_size) {
     std::string text = fmt::format("{:.0f} programs, {} waves", *kernel.grid_size, number(*kernel.waves_per_sm));
-    if (known(facts.programs_per_sm)) text += ", " + quantity(facts.programs_per_sm) + (facts.programs_per_sm == 1 ? " program an SM" : " programs an SM");
+    if (known(facts.programs_per_sm))
+      text +=
+          ", " + quantity(facts.programs_per_sm) + (facts.programs_per_sm == 1 ? " program an SM" : " programs an SM");
     if (kernel.blocks_per_sm_limit) text += fmt::format(" of {:.0f} that fit at once", *kernel.blocks_per_sm_limit);
     rows.add("Grid", text, *kernel.waves_per_sm < 1 ? latency_bound() : against(latency_bound()));
   }
-  if (kernel.spills.value_or(0) > 0) rows.add("Register spills", quantity(*kernel.spills) + " requests to local memory", latency_bound());
+  if (kernel.spills.value_or(0) > 0)
+    rows.add("Register spills", quantity(*kernel.spills) + " requests to local memory", latency_bound());
 }
 
 void add_stall(const CounterSummary& kernel, double memory_pct, double busy, Rows& rows) {
@@ -77,8 +84,10 @@ void add_stall(const CounterSummary& kernel, double memory_pct, double busy, Row
   if (top.reason == "not selected" || top.reason == "math pipe throttle") supports = compute_bound();
   const bool waits_for_memory = top.reason == "long scoreboard" || top.reason == "lg throttle" || top.reason == "drain";
   if (waits_for_memory && memory_pct >= busy) supports = memory_bound();
-  rows.add("Top warp stall", fmt::format("{}, {} of the cycles between two instructions{}", top.reason, percent(top.pct),
-                                         meaning.empty() ? "" : " (" + meaning + ")"), supports);
+  rows.add("Top warp stall",
+           fmt::format("{}, {} of the cycles between two instructions{}", top.reason, percent(top.pct),
+                       meaning.empty() ? "" : " (" + meaning + ")"),
+           supports);
 }
 
 }  // namespace
@@ -97,10 +106,11 @@ std::vector<EvidenceRow> launch_evidence(const CounterSummary& kernel, const Lau
     rows.add("Duration", number(facts.point.duration_us) + " us: ramp-up and tail are most of it", latency_bound());
 
   // A capture of few sections still yields three rows: what is missing weakens the class, and the reader sees it.
-  const std::pair<const char*, bool> needed[] = {{"Compute throughput", kernel.compute_throughput_pct.has_value()},
-                                                 {"Memory throughput", kernel.memory_throughput_pct || kernel.dram_bytes},
-                                                 {"SM occupancy", kernel.occupancy_pct.has_value()},
-                                                 {"Top warp stall", !kernel.stalls.empty()}};
+  const std::pair<const char*, bool> needed[] = {
+      {"Compute throughput", kernel.compute_throughput_pct.has_value()},
+      {"Memory throughput", kernel.memory_throughput_pct || kernel.dram_bytes},
+      {"SM occupancy", kernel.occupancy_pct.has_value()},
+      {"Top warp stall", !kernel.stalls.empty()}};
   for (const auto& [signal, present] : needed)
     if (!present && rows.size() < 3) rows.add(signal, "not in this capture", "nothing");
   return rows.take();

@@ -79,10 +79,12 @@ bool without_order(const Steps& steps) {
 std::string knee_text(const model::Profile& profile, const Rows& rows, const Steps& steps) {
   for (std::size_t i = 0; i + 1 < steps.slopes.size(); ++i)
     if (steps.slopes[i] < kFlat && steps.slopes[i + 1] >= kLinearFrom)
-      return fmt::format("a knee at {}: below it time hardly grows (a fixed cost rules), above it linearly", at(profile, rows[i + 1]->x_value));
+      return fmt::format("a knee at {}: below it time hardly grows (a fixed cost rules), above it linearly",
+                         at(profile, rows[i + 1]->x_value));
   for (std::size_t i = 0; i < steps.slopes.size(); ++i) {
     if (steps.slopes[i] < kSteep) continue;
-    std::string text = fmt::format("a knee between {} and {}: time grows {} for {} the work", at(profile, rows[i]->x_value), rows[i + 1]->x_value,
+    std::string text = fmt::format("a knee between {} and {}: time grows {} for {} the work",
+                                   at(profile, rows[i]->x_value), rows[i + 1]->x_value,
                                    times(steps.time[i + 1] / steps.time[i]), times(steps.work[i + 1] / steps.work[i]));
     const double cache = static_cast<double>(profile.device.last_level_cache_bytes());
     const model::Headroom* below = headroom_of(profile, rows[i]->x_value, rows[i]->mode);
@@ -97,13 +99,16 @@ std::string knee_text(const model::Profile& profile, const Rows& rows, const Ste
 std::string trend(const model::Profile& profile, const std::string& mode, std::vector<std::string>& warnings) {
   const Rows rows = rows_of(profile, "speed", mode, own_provider(profile));
   if (rows.size() < 2) return "not known: one size was measured";
-  if (!usable(rows)) return "not known: the x values are names without an order, so sizes can be compared but no trend be drawn";
+  if (!usable(rows))
+    return "not known: the x values are names without an order, so sizes can be compared but no trend be drawn";
   const Steps steps = steps_of(profile, rows);
   if (!(steps.work.back() > steps.work.front())) return "none: every size is the same work";
-  const std::string growth = fmt::format("{} takes {} the time for {} the work from {} to {}", mode, times(steps.time.back() / steps.time.front()),
-                                         times(steps.work.back() / steps.work.front()), at(profile, rows.front()->x_value), rows.back()->x_value);
+  const std::string growth = fmt::format(
+      "{} takes {} the time for {} the work from {} to {}", mode, times(steps.time.back() / steps.time.front()),
+      times(steps.work.back() / steps.work.front()), at(profile, rows.front()->x_value), rows.back()->x_value);
   if (without_order(steps)) {
-    warnings.push_back("no order in x: " + growth + ". A time that does not grow with its size measures the host or a fixed cost, not the kernel.");
+    warnings.push_back("no order in x: " + growth +
+                       ". A time that does not grow with its size measures the host or a fixed cost, not the kernel.");
     return "no order in x: " + growth;
   }
   const std::string knee = knee_text(profile, rows, steps);
@@ -117,21 +122,28 @@ std::string why_slowest(const PassFacts& slow, const std::vector<PassFacts>& all
   std::string text;
   const PassFacts* other = nullptr;
   for (const PassFacts& each : all)
-    if (each.mode != slow.mode && known(each.measured_ms) && (other == nullptr || each.measured_ms > other->measured_ms)) other = &each;
+    if (each.mode != slow.mode && known(each.measured_ms) &&
+        (other == nullptr || each.measured_ms > other->measured_ms))
+      other = &each;
   if (other == nullptr) {
     text = slow.mode + " is the only pass measured: " + milliseconds(slow.measured_ms);
   } else {
-    text = fmt::format("{} takes {}, {} as long as {} ({})", slow.mode, milliseconds(slow.measured_ms), times(slow.measured_ms / other->measured_ms),
-                       other->mode, milliseconds(other->measured_ms));
+    text = fmt::format("{} takes {}, {} as long as {} ({})", slow.mode, milliseconds(slow.measured_ms),
+                       times(slow.measured_ms / other->measured_ms), other->mode, milliseconds(other->measured_ms));
     if (slow.bytes > 0 && other->bytes > 0)
-      text += fmt::format(": it moves {} the bytes at least ({} against {})", times(slow.bytes / other->bytes), bytes_text(slow.bytes), bytes_text(other->bytes));
+      text += fmt::format(": it moves {} the bytes at least ({} against {})", times(slow.bytes / other->bytes),
+                          bytes_text(slow.bytes), bytes_text(other->bytes));
     if (known(slow.share_pct) && known(other->share_pct))
-      text += fmt::format("{} reaches {} of its ceiling where {} reaches {}", slow.bytes > 0 && other->bytes > 0 ? " and" : ": it", percent(slow.share_pct),
-                          other->mode, percent(other->share_pct));
+      text += fmt::format("{} reaches {} of its ceiling where {} reaches {}",
+                          slow.bytes > 0 && other->bytes > 0 ? " and" : ": it", percent(slow.share_pct), other->mode,
+                          percent(other->share_pct));
   }
   if (other == nullptr && known(slow.share_pct)) text += ", " + percent(slow.share_pct) + " of its ceiling";
-  if (slow.no_compute) text += "; without its arithmetic it takes " + percent(100 * slow.no_compute->ratio) + " of that";
-  if (slow.no_memory) text += (slow.no_compute ? ", without its memory traffic " : "; without its memory traffic it takes ") + percent(100 * slow.no_memory->ratio);
+  if (slow.no_compute)
+    text += "; without its arithmetic it takes " + percent(100 * slow.no_compute->ratio) + " of that";
+  if (slow.no_memory)
+    text += (slow.no_compute ? ", without its memory traffic " : "; without its memory traffic it takes ") +
+            percent(100 * slow.no_memory->ratio);
   return text + ".";
 }
 
@@ -147,7 +159,8 @@ void warn_of_host(const model::Profile& profile, std::vector<std::string>& warni
     where += (where.empty() ? "" : ", ") + row.mode + " at " + at(profile, row.x_value);
   }
   if (!where.empty())
-    warnings.push_back("host-bound: the device is idle for more than half of the caller's time (up to " + percent(worst) + ") in " + where +
+    warnings.push_back("host-bound: the device is idle for more than half of the caller's time (up to " +
+                       percent(worst) + ") in " + where +
                        "; a faster kernel will hardly show in the caller's benchmark there.");
 }
 
@@ -156,15 +169,17 @@ void warn_of_noise(const model::Profile& profile, std::vector<std::string>& warn
   double worst = 0;
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
     if (floor.comparison.discarded > 0)
-      warnings.push_back(fmt::format("throttled or disturbed: {} samples of {} at {} were dropped ({}).", floor.comparison.discarded, floor.mode,
-                                     at(profile, floor.x_value), floor.comparison.reason.empty() ? "no reason recorded" : floor.comparison.reason));
+      warnings.push_back(fmt::format("throttled or disturbed: {} samples of {} at {} were dropped ({}).",
+                                     floor.comparison.discarded, floor.mode, at(profile, floor.x_value),
+                                     floor.comparison.reason.empty() ? "no reason recorded" : floor.comparison.reason));
     if (!(floor.smallest_effect_pct > kSmallestRulePct)) continue;
     worst = std::max(worst, floor.smallest_effect_pct);
     where += (where.empty() ? "" : ", ") + floor.mode + " at " + at(profile, floor.x_value);
   }
   if (!where.empty())
-    warnings.push_back("noise: identical code differs by up to " + percent(worst) + " in " + where + ", more than the " +
-                       percent(kSmallestRulePct) + " of the guardrails; smaller changes stay unresolved there.");
+    warnings.push_back("noise: identical code differs by up to " + percent(worst) + " in " + where +
+                       ", more than the " + percent(kSmallestRulePct) +
+                       " of the guardrails; smaller changes stay unresolved there.");
 }
 
 void warn_of_physics(const model::Profile& profile, std::vector<std::string>& warnings) {
@@ -174,9 +189,10 @@ void warn_of_physics(const model::Profile& profile, std::vector<std::string>& wa
     const double share = 100 * row.floor_ms / row.measured_ms;
     if (!(share > kOverTheCeiling)) continue;
     const bool cached = cache > 0 && row.bytes > 0 && row.bytes <= cache;
-    warnings.push_back(row.mode + " at " + at(profile, row.x_value) + " runs at " + percent(share) + " of the memory ceiling" +
-                       (cached ? ": its " + bytes_text(row.bytes) + " fit the last-level cache, so this row says nothing of memory."
-                               : ": faster than the measured ceiling allows, so the ceiling or the measurement is wrong."));
+    warnings.push_back(
+        row.mode + " at " + at(profile, row.x_value) + " runs at " + percent(share) + " of the memory ceiling" +
+        (cached ? ": its " + bytes_text(row.bytes) + " fit the last-level cache, so this row says nothing of memory."
+                : ": faster than the measured ceiling allows, so the ceiling or the measurement is wrong."));
   }
 }
 

@@ -26,7 +26,8 @@ class Writer {
 
   void add(const std::string& title, const std::string& detail, const std::string& strategy, double bound_pct) {
     Opportunity opportunity{title, detail, {}, strategy, known(bound_pct) ? bound_pct : 0, ""};
-    if (!profile_.identity.source_file.path.empty()) opportunity.locations.push_back({profile_.identity.source_file.path, 0});
+    if (!profile_.identity.source_file.path.empty())
+      opportunity.locations.push_back({profile_.identity.source_file.path, 0});
     if (const Strategy* found = find_strategy(strategy)) opportunity.risk = found->risk;
     list_.push_back(std::move(opportunity));
   }
@@ -35,7 +36,8 @@ class Writer {
   }
   const model::Profile& profile() const { return profile_; }
   std::vector<Opportunity> take() {
-    std::stable_sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) { return a.bound_pct > b.bound_pct; });
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const auto& a, const auto& b) { return a.bound_pct > b.bound_pct; });
     return std::move(list_);
   }
 
@@ -55,8 +57,9 @@ void add_headroom(const PassVerdict& pass, bool gpu, Writer& writer) {
   const double gain = facts.gain_pct();
   if (!(gain >= kWorthPct)) return;
   writer.add(facts.mode + " runs at " + percent(facts.share_pct) + " of its ceiling",
-             fmt::format("{} takes {}{}. {} at the measured {} need {}: {} lie over the floor.", facts.mode, milliseconds(facts.measured_ms),
-                         writer.at(facts.x_value), facts.bytes > 0 ? "Its " + bytes_text(facts.bytes) : "Its work",
+             fmt::format("{} takes {}{}. {} at the measured {} need {}: {} lie over the floor.", facts.mode,
+                         milliseconds(facts.measured_ms), writer.at(facts.x_value),
+                         facts.bytes > 0 ? "Its " + bytes_text(facts.bytes) : "Its work",
                          facts.ceiling.empty() ? "ceiling" : facts.ceiling, milliseconds(facts.floor_ms),
                          milliseconds(facts.measured_ms - facts.floor_ms)),
              first_strategy(pass, gpu), gain);
@@ -69,8 +72,10 @@ void add_overlap(const PassVerdict& pass, Writer& writer) {
   const double left = 100 - std::max(memory, compute);
   if (memory < 20 || compute < 20 || left < kWorthPct) return;
   writer.add("Memory and arithmetic of " + pass.facts.mode + " overlap in part",
-             fmt::format("{} without its arithmetic takes {} of its time, without its memory traffic {}{}: if the two overlapped fully, the "
-                         "longer one would remain.", pass.facts.mode, percent(memory), percent(compute), writer.at(pass.facts.x_value)),
+             fmt::format("{} without its arithmetic takes {} of its time, without its memory traffic {}{}: if the two "
+                         "overlapped fully, the "
+                         "longer one would remain.",
+                         pass.facts.mode, percent(memory), percent(compute), writer.at(pass.facts.x_value)),
              "prefetch", left);
 }
 
@@ -81,8 +86,8 @@ void add_threads(const PassVerdict& pass, Writer& writer) {
   const bool memory = pass.cls == BottleneckClass::memory_bound;
   if (memory || scaling >= 0.8 * cores || scaling <= 0) return;  // memory shared by the cores need not scale
   writer.add(pass.facts.mode + " uses " + number(scaling) + " of " + std::to_string(cores) + " cores",
-             fmt::format("one thread takes {} as long as all {}{}: cores wait for each other or for work.", times(scaling), cores,
-                         writer.at(pass.facts.x_value)),
+             fmt::format("one thread takes {} as long as all {}{}: cores wait for each other or for work.",
+                         times(scaling), cores, writer.at(pass.facts.x_value)),
              "grid-sizing", 100 * (1 - scaling / cores));
 }
 
@@ -93,9 +98,10 @@ void add_launches(const PassVerdict& pass, Writer& writer) {
     for (const Limiter& limiter : facts.limiters) {
       if (limiter.word == "dependency stalls") continue;
       const std::vector<std::string> order = strategies_for(BottleneckClass::latency_bound, {limiter.word}, true);
-      writer.add(kernel->name + ": " + limiter.word, fmt::format("{} for {} us a launch while memory is {} and compute {} busy.", limiter.text,
-                                                                 number(kernel->duration_us.value_or(kUnknown)), percent(facts.point.memory_pct),
-                                                                 percent(facts.point.compute_pct)),
+      writer.add(kernel->name + ": " + limiter.word,
+                 fmt::format("{} for {} us a launch while memory is {} and compute {} busy.", limiter.text,
+                             number(kernel->duration_us.value_or(kUnknown)), percent(facts.point.memory_pct),
+                             percent(facts.point.compute_pct)),
                  order.front(), pass.facts.gain_pct());
     }
   }
@@ -104,7 +110,8 @@ void add_launches(const PassVerdict& pass, Writer& writer) {
 void add_masked_lanes(const PassVerdict& pass, Writer& writer) {
   const std::optional<double> columns = as_number(pass.facts.x_value);
   const std::string& x_name = writer.profile().baseline.x_name;
-  const bool is_width = x_name.find("hidden") != std::string::npos || x_name.find("column") != std::string::npos || x_name == "H" || x_name == "V";
+  const bool is_width = x_name.find("hidden") != std::string::npos || x_name.find("column") != std::string::npos ||
+                        x_name == "H" || x_name == "V";
   if (!columns || !is_width) return;
   for (const model::Parameter& parameter : writer.profile().configuration.parameters) {
     if (parameter.name != "BLOCK_SIZE") continue;
@@ -112,8 +119,9 @@ void add_masked_lanes(const PassVerdict& pass, Writer& writer) {
     if (!tile) continue;
     const double masked = masked_lanes_pct(*columns, *tile);
     if (masked < kMaskedWorthPct) continue;
-    writer.add(percent(masked) + " of the lanes are masked", fmt::format("BLOCK_SIZE {} over rows of {}{}: {} issues instructions for lanes that hold no data.",
-                                                                         number(*tile), number(*columns), writer.at(pass.facts.x_value), pass.facts.mode),
+    writer.add(percent(masked) + " of the lanes are masked",
+               fmt::format("BLOCK_SIZE {} over rows of {}{}: {} issues instructions for lanes that hold no data.",
+                           number(*tile), number(*columns), writer.at(pass.facts.x_value), pass.facts.mode),
                "redundant-work", pass.cls == BottleneckClass::memory_bound ? kUnknown : masked);
     return;
   }
@@ -122,8 +130,11 @@ void add_masked_lanes(const PassVerdict& pass, Writer& writer) {
 void add_dead_knobs(Writer& writer) {
   for (const model::Parameter& parameter : writer.profile().configuration.parameters) {
     if (parameter.live != model::Liveness::dead) continue;
-    writer.add(parameter.name + " is dead", fmt::format("{} = {} changes neither the machine code nor the launch{}: searching it multiplies the builds and brings nothing.",
-                                                        parameter.name, parameter.value, parameter.live_evidence.empty() ? "" : " (" + parameter.live_evidence + ")"),
+    writer.add(parameter.name + " is dead",
+               fmt::format("{} = {} changes neither the machine code nor the launch{}: searching it multiplies the "
+                           "builds and brings nothing.",
+                           parameter.name, parameter.value,
+                           parameter.live_evidence.empty() ? "" : " (" + parameter.live_evidence + ")"),
                "parameter-sweep", 0);
   }
 }
@@ -131,11 +142,14 @@ void add_dead_knobs(Writer& writer) {
 void add_saved_tensors(const std::vector<PassVerdict>& passes, Writer& writer) {
   const std::string& text = writer.profile().configuration.memory_access.saved_vs_recomputed;
   for (const PassVerdict& pass : passes) {
-    if (pass.facts.mode != "backward" || text.empty() || pass.cls != BottleneckClass::memory_bound || !(pass.facts.bytes > 0)) continue;
+    if (pass.facts.mode != "backward" || text.empty() || pass.cls != BottleneckClass::memory_bound ||
+        !(pass.facts.bytes > 0))
+      continue;
     if (!(pass.facts.gain_pct() >= kWorthPct)) continue;
-    writer.add("What backward reads again", fmt::format("{} Backward moves at least {} in {}{}; each saved tensor it need not read comes off that.",
-                                                        text.back() == '.' ? text : text + ".", bytes_text(pass.facts.bytes),
-                                                        milliseconds(pass.facts.measured_ms), writer.at(pass.facts.x_value)),
+    writer.add("What backward reads again",
+               fmt::format("{} Backward moves at least {} in {}{}; each saved tensor it need not read comes off that.",
+                           text.back() == '.' ? text : text + ".", bytes_text(pass.facts.bytes),
+                           milliseconds(pass.facts.measured_ms), writer.at(pass.facts.x_value)),
                "less-traffic", least_known(pass.facts.gain_pct(), pass.ablation_gain_pct(true)));
   }
 }
@@ -146,10 +160,12 @@ void add_slower_than_provider(const PassVerdict& pass, Writer& writer) {
   const std::string own = own_provider(profile);
   for (const model::BaselineRow* row : rows_of(profile, "speed", pass.facts.mode, own)) {
     for (const model::BaselineRow& other : profile.baseline.rows) {
-      if (other.metric != "speed" || other.mode != row->mode || other.x_value != row->x_value || other.provider == own) continue;
+      if (other.metric != "speed" || other.mode != row->mode || other.x_value != row->x_value || other.provider == own)
+        continue;
       if (!(other.p50 > 0) || !(other.p80 < row->p20)) continue;  // the quartiles do not touch
-      writer.add(other.provider + " is faster" + writer.at(row->x_value), fmt::format("{}: {} takes {}, {} {}.", row->mode, own, milliseconds(row->p50),
-                                                                                      other.provider, milliseconds(other.p50)),
+      writer.add(other.provider + " is faster" + writer.at(row->x_value),
+                 fmt::format("{}: {} takes {}, {} {}.", row->mode, own, milliseconds(row->p50), other.provider,
+                             milliseconds(other.p50)),
                  "parameter-sweep", 100 * (row->p50 - other.p50) / row->p50);
     }
   }
@@ -160,25 +176,31 @@ void add_small_sizes(const PassVerdict& pass, Writer& writer) {
   const model::Profile& profile = writer.profile();
   const model::Headroom* smallest = nullptr;
   for (const model::Headroom& row : profile.headroom)
-    if (row.mode == pass.facts.mode && row.floor_ms > 0 && row.measured_ms > 0 && (smallest == nullptr || row.floor_ms < smallest->floor_ms)) smallest = &row;
+    if (row.mode == pass.facts.mode && row.floor_ms > 0 && row.measured_ms > 0 &&
+        (smallest == nullptr || row.floor_ms < smallest->floor_ms))
+      smallest = &row;
   if (smallest == nullptr || smallest->x_value == pass.facts.x_value || !known(pass.facts.share_pct)) return;
   const double share = 100 * smallest->floor_ms / smallest->measured_ms;
   if (share >= pass.facts.share_pct - 10 || share <= 0) return;
   const double same_rate_ms = smallest->floor_ms * 100 / pass.facts.share_pct;
-  writer.add(pass.facts.mode + " loses at small sizes", fmt::format("{} of the ceiling{} against {}{}: {} of its {} are a cost that does not shrink with the size.",
-                                                                    percent(share), writer.at(smallest->x_value), percent(pass.facts.share_pct),
-                                                                    writer.at(pass.facts.x_value), milliseconds(smallest->measured_ms - same_rate_ms),
-                                                                    milliseconds(smallest->measured_ms)),
-             "work-per-program", 100 * (smallest->measured_ms - same_rate_ms) / smallest->measured_ms);
+  writer.add(
+      pass.facts.mode + " loses at small sizes",
+      fmt::format("{} of the ceiling{} against {}{}: {} of its {} are a cost that does not shrink with the size.",
+                  percent(share), writer.at(smallest->x_value), percent(pass.facts.share_pct),
+                  writer.at(pass.facts.x_value), milliseconds(smallest->measured_ms - same_rate_ms),
+                  milliseconds(smallest->measured_ms)),
+      "work-per-program", 100 * (smallest->measured_ms - same_rate_ms) / smallest->measured_ms);
 }
 
 void add_host(const PassVerdict& pass, Writer& writer) {
   if (!(pass.facts.host_share_pct >= kHostWorthPct)) return;
-  writer.add("The caller waits for its host code in " + pass.facts.mode,
-             fmt::format("the caller waits {}{}, the device works {} of them: {} of the caller's time a faster kernel can not touch.",
-                         milliseconds(pass.facts.wall_ms), writer.at(pass.facts.x_value), milliseconds(pass.facts.measured_ms),
-                         percent(pass.facts.host_share_pct)),
-             "launch-count", pass.facts.host_share_pct);
+  writer.add(
+      "The caller waits for its host code in " + pass.facts.mode,
+      fmt::format(
+          "the caller waits {}{}, the device works {} of them: {} of the caller's time a faster kernel can not touch.",
+          milliseconds(pass.facts.wall_ms), writer.at(pass.facts.x_value), milliseconds(pass.facts.measured_ms),
+          percent(pass.facts.host_share_pct)),
+      "launch-count", pass.facts.host_share_pct);
 }
 
 }  // namespace

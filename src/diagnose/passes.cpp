@@ -24,7 +24,8 @@ Point point_of(const PassFacts& facts, const model::Profile& profile) {
   point.occupancy_pct = kUnknown;
   point.duration_us = facts.measured_ms * 1000;
   point.host_share_pct = facts.host_share_pct;
-  point.memory_pct = waits_for_accesses(facts) ? facts.memory_share_pct : most_known(facts.memory_share_pct, memory_alone_pct(facts));
+  point.memory_pct =
+      waits_for_accesses(facts) ? facts.memory_share_pct : most_known(facts.memory_share_pct, memory_alone_pct(facts));
   point.compute_pct = most_known(facts.compute_share_pct, compute_alone_pct(facts));
   if (!facts.kernels.empty()) {
     const LaunchFacts launch = launch_facts(*facts.kernels.front(), profile.device);
@@ -53,7 +54,8 @@ std::string memory_limiter_text(const PassFacts& facts, const model::Profile& pr
   const double cache = static_cast<double>(profile.device.last_level_cache_bytes());
   if (facts.memory_share_pct > kOverTheCeiling && cache > 0 && facts.bytes > 0 && facts.bytes <= cache)
     return "cache bandwidth (" + bytes_text(facts.bytes) + " fit the last-level cache of " + bytes_text(cache) + ")";
-  if (known(facts.memory_share_pct)) return "memory bandwidth (" + percent(facts.memory_share_pct) + " of the measured ceiling)";
+  if (known(facts.memory_share_pct))
+    return "memory bandwidth (" + percent(facts.memory_share_pct) + " of the measured ceiling)";
   return "memory bandwidth";
 }
 
@@ -61,16 +63,21 @@ void add_latency_limiters(PassVerdict& verdict, const model::Profile& profile) {
   const PassFacts& facts = verdict.facts;
   const double launch_us = profile.device.ceilings.p50("launch_latency_ns") / 1000;
   if (launch_us > 0 && facts.measured_ms * 1000 < kLaunchesWorth * launch_us)
-    verdict.limiters.push_back({"short launch", fmt::format("fixed cost of a launch ({} against {} us for an empty one)",
-                                                            milliseconds(facts.measured_ms), number(launch_us))});
+    verdict.limiters.push_back(
+        {"short launch", fmt::format("fixed cost of a launch ({} against {} us for an empty one)",
+                                     milliseconds(facts.measured_ms), number(launch_us))});
   if (waits_for_accesses(facts))
-    verdict.limiters.push_back({"memory latency", fmt::format("memory latency (memory alone takes {} of the time at {} of bandwidth: too few bytes in flight)",
-                                                              percent(memory_alone_pct(facts)), percent(facts.memory_share_pct))});
+    verdict.limiters.push_back(
+        {"memory latency",
+         fmt::format("memory latency (memory alone takes {} of the time at {} of bandwidth: too few bytes in flight)",
+                     percent(memory_alone_pct(facts)), percent(facts.memory_share_pct))});
   const double sum = memory_alone_pct(facts) + compute_alone_pct(facts);
   if (!waits_for_accesses(facts) && sum <= kTakeTurns && sum >= 100 - (kTakeTurns - 100))
-    verdict.limiters.push_back({"no overlap", fmt::format("no overlap (memory alone {} and arithmetic alone {} of the time take turns)",
-                                                          percent(memory_alone_pct(facts)), percent(compute_alone_pct(facts)))});
-  if (verdict.limiters.empty()) verdict.limiters.push_back({"dependency stalls", "too little in flight (dependency stalls)"});
+    verdict.limiters.push_back(
+        {"no overlap", fmt::format("no overlap (memory alone {} and arithmetic alone {} of the time take turns)",
+                                   percent(memory_alone_pct(facts)), percent(compute_alone_pct(facts)))});
+  if (verdict.limiters.empty())
+    verdict.limiters.push_back({"dependency stalls", "too little in flight (dependency stalls)"});
 }
 
 void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
@@ -82,13 +89,15 @@ void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
   switch (verdict.cls) {
     case BottleneckClass::memory_bound: verdict.limiters = {{"bandwidth", memory_limiter_text(facts, profile)}}; break;
     case BottleneckClass::compute_bound:
-      verdict.limiters = {{"arithmetic", known(compute_alone_pct(facts))
-                                             ? "arithmetic (alone it takes " + percent(compute_alone_pct(facts)) + " of the time)"
-                                             : "arithmetic (" + percent(verdict.point.compute_pct) + " of its peak)"}};
+      verdict.limiters = {
+          {"arithmetic", known(compute_alone_pct(facts))
+                             ? "arithmetic (alone it takes " + percent(compute_alone_pct(facts)) + " of the time)"
+                             : "arithmetic (" + percent(verdict.point.compute_pct) + " of its peak)"}};
       break;
     case BottleneckClass::balanced: verdict.limiters = {{"both units", "memory and arithmetic together"}}; break;
     case BottleneckClass::host_bound:
-      verdict.limiters = {{"host", "the caller's host code (" + percent(facts.host_share_pct) + " of its time the device is idle)"}};
+      verdict.limiters = {
+          {"host", "the caller's host code (" + percent(facts.host_share_pct) + " of its time the device is idle)"}};
       break;
     case BottleneckClass::latency_bound:
       if (verdict.limiters.empty()) add_latency_limiters(verdict, profile);
@@ -103,7 +112,9 @@ double PassVerdict::ablation_gain_pct(bool of_memory) const {
   return ablated ? std::clamp(100 * (1 - ablated->ratio), 0.0, 100.0) : kUnknown;
 }
 
-BottleneckClass prior_of_tier(int tier) { return tier >= 3 ? BottleneckClass::balanced : BottleneckClass::memory_bound; }
+BottleneckClass prior_of_tier(int tier) {
+  return tier >= 3 ? BottleneckClass::balanced : BottleneckClass::memory_bound;
+}
 
 PassVerdict judge(const PassFacts& facts, const model::Profile& profile) {
   PassVerdict verdict;
@@ -111,8 +122,10 @@ PassVerdict judge(const PassFacts& facts, const model::Profile& profile) {
   verdict.point = point_of(facts, profile);
   verdict.by_ceiling = class_by_ceiling(facts);
   verdict.by_ablation = class_by_ablation(facts);
-  if (!facts.kernels.empty()) verdict.by_counters = classify(launch_facts(*facts.kernels.front(), profile.device).point);
-  verdict.known_at_all = known(verdict.point.memory_pct) || known(verdict.point.compute_pct) || verdict.point.host_share_pct >= kHostShareMajority;
+  if (!facts.kernels.empty())
+    verdict.by_counters = classify(launch_facts(*facts.kernels.front(), profile.device).point);
+  verdict.known_at_all = known(verdict.point.memory_pct) || known(verdict.point.compute_pct) ||
+                         verdict.point.host_share_pct >= kHostShareMajority;
   verdict.cls = verdict.known_at_all ? classify(verdict.point) : prior_of_tier(profile.identity.tier);
   name_limiters(verdict, profile);
   return verdict;

@@ -31,7 +31,8 @@ struct PassVerdict {
 
   // What each route says alone; empty where it can not tell.
   std::optional<model::BottleneckClass> by_ceiling, by_ablation, by_counters;
-  double ablation_gain_pct(bool of_memory) const;  // the most that removing all memory time (or all arithmetic) took off
+  double ablation_gain_pct(
+      bool of_memory) const;  // the most that removing all memory time (or all arithmetic) took off
 };
 
 PassVerdict judge(const PassFacts& facts, const model::Profile& profile);

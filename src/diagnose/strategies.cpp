@@ -36,7 +36,8 @@ bool serves(const PassVerdict& pass, const std::string& word, bool gpu) {
 
 // Strategies that only take time off memory, or only off the arithmetic: an ablation bounds what they can bring.
 bool only_memory(const std::string& word) {
-  return word == "less-traffic" || word == "reuse" || word == "streaming-stores" || word == "access-width" || word == "prefetch";
+  return word == "less-traffic" || word == "reuse" || word == "streaming-stores" || word == "access-width" ||
+         word == "prefetch";
 }
 bool only_arithmetic(const std::string& word) { return word == "algorithm" || word == "redundant-work"; }
 
@@ -54,7 +55,8 @@ struct Bound {
   std::string text;
 };
 
-Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& passes, const std::string& word, bool gpu) {
+Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& passes, const std::string& word,
+               bool gpu) {
   Bound bound;
   double total_ms = 0, gain_ms = 0;
   std::string parts, missing;
@@ -67,7 +69,8 @@ Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& pa
       continue;
     }
     gain_ms += pct / 100 * pass.facts.measured_ms;
-    parts += fmt::format("{}{} of {}'s {}", parts.empty() ? "" : ", ", percent(pct), pass.facts.mode, milliseconds(pass.facts.measured_ms));
+    parts += fmt::format("{}{} of {}'s {}", parts.empty() ? "" : ", ", percent(pct), pass.facts.mode,
+                         milliseconds(pass.facts.measured_ms));
   }
   if (parts.empty()) {
     bound.text = "not known: no floor was measured" + (missing.empty() ? "" : " for " + missing);
@@ -77,7 +80,9 @@ Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& pa
   bound.text = "at most " + parts + at_size(profile, passes.front().facts.x_value);
   if (passes.size() > 1) bound.text += "; " + percent(bound.total_pct) + " of all passes";
   const double host = remaining_of(passes).host_share_pct;
-  if (host >= 1) bound.text += "; " + percent(bound.total_pct * (100 - host) / 100) + " of the caller's time, which is host for " + percent(host);
+  if (host >= 1)
+    bound.text += "; " + percent(bound.total_pct * (100 - host) / 100) + " of the caller's time, which is host for " +
+                  percent(host);
   if (!missing.empty()) bound.text += "; not known for " + missing;
   return bound;
 }
@@ -91,7 +96,8 @@ std::string pass_figures(const PassVerdict& pass) {
   return text;
 }
 
-std::string reason_of(const model::Profile& profile, const std::vector<PassVerdict>& passes, const Strategy& strategy, Family family) {
+std::string reason_of(const model::Profile& profile, const std::vector<PassVerdict>& passes, const Strategy& strategy,
+                      Family family) {
   std::string text = is_gpu(family) ? strategy.on_gpu : strategy.on_cpu;
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   std::string figures;
@@ -115,12 +121,15 @@ std::vector<PassVerdict> by_remaining(std::vector<PassVerdict> passes) {
   return passes;
 }
 
-std::vector<std::string> ordered_words(const model::Profile& profile, const std::vector<PassVerdict>& passes, bool gpu) {
+std::vector<std::string> ordered_words(const model::Profile& profile, const std::vector<PassVerdict>& passes,
+                                       bool gpu) {
   std::vector<std::string> order, inert;
   for (const PassVerdict& pass : by_remaining(passes)) {
     if (pass.facts.gain_pct() <= 100 - kAtTheLimit) continue;  // at its limit: no strategy of its own
     for (const std::string& word : strategies_for(pass.cls, words_of(pass.limiters), gpu)) {
-      const auto absent = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), word) == list.end(); };
+      const auto absent = [&](const std::vector<std::string>& list) {
+        return std::find(list.begin(), list.end(), word) == list.end();
+      };
       if (!absent(order) || !absent(inert)) continue;
       (all_knobs_dead(profile.configuration, *find_strategy(word)) ? inert : order).push_back(word);
     }
@@ -133,10 +142,13 @@ std::vector<std::string> ordered_words(const model::Profile& profile, const std:
 std::string in_flight_text(const model::CounterSummary& kernel, const LaunchFacts& facts) {
   std::string text;
   if (known(facts.programs_per_sm) && kernel.occupancy_pct)
-    text += fmt::format("; {} an SM {} {} of its warps in flight", facts.programs_per_sm == 1 ? "one program" : quantity(facts.programs_per_sm) + " programs",
+    text += fmt::format("; {} an SM {} {} of its warps in flight",
+                        facts.programs_per_sm == 1 ? "one program" : quantity(facts.programs_per_sm) + " programs",
                         facts.programs_per_sm == 1 ? "keeps" : "keep", percent(*kernel.occupancy_pct));
-  if (kernel.blocks_per_sm_limit && (kernel.occupancy_limiter == "registers" || kernel.occupancy_limiter == "shared memory"))
-    text += fmt::format("; beyond {} an SM, {} must fall first or programs must have fewer warps", quantity(*kernel.blocks_per_sm_limit), kernel.occupancy_limiter);
+  if (kernel.blocks_per_sm_limit &&
+      (kernel.occupancy_limiter == "registers" || kernel.occupancy_limiter == "shared memory"))
+    text += fmt::format("; beyond {} an SM, {} must fall first or programs must have fewer warps",
+                        quantity(*kernel.blocks_per_sm_limit), kernel.occupancy_limiter);
   return text;
 }
 
@@ -147,7 +159,8 @@ model::StrategyStep sweep_step(const model::Profile& profile, const std::vector<
   for (const PassVerdict& pass : passes)
     for (const Limiter& limiter : pass.limiters)
       if (is_gpu(family) && limiter.word == "grid") step.title = "Parameter sweep: more programs per SM first";
-  if (remaining_of(passes).at_the_limit) step.reason = "Every pass is within 3 % of its ceiling, so the sweep can only confirm the settings. " + step.reason;
+  if (remaining_of(passes).at_the_limit)
+    step.reason = "Every pass is within 3 % of its ceiling, so the sweep can only confirm the settings. " + step.reason;
   return step;
 }
 
@@ -169,7 +182,8 @@ Remaining remaining_of(const std::vector<PassVerdict>& passes) {
       idle_ms += pass.facts.host_share_pct / 100 * pass.facts.wall_ms;
     }
   }
-  if (remaining.measured_ms > 0) remaining.gain_pct = 100 * (remaining.measured_ms - remaining.floor_ms) / remaining.measured_ms;
+  if (remaining.measured_ms > 0)
+    remaining.gain_pct = 100 * (remaining.measured_ms - remaining.floor_ms) / remaining.measured_ms;
   if (wall_ms > 0) remaining.host_share_pct = 100 * idle_ms / wall_ms;
   if (known(remaining.gain_pct) && known(remaining.host_share_pct))
     remaining.caller_gain_pct = remaining.gain_pct * (100 - remaining.host_share_pct) / 100;
@@ -181,7 +195,8 @@ std::vector<model::StrategyStep> strategy_order(const model::Profile& profile, c
   std::vector<model::StrategyStep> steps{sweep_step(profile, passes, family)};
   for (const std::string& word : ordered_words(profile, passes, is_gpu(family))) {
     const Strategy& strategy = *find_strategy(word);
-    model::StrategyStep step{strategy.word, strategy.title, reason_of(profile, passes, strategy, family), "", strategy.risk};
+    model::StrategyStep step{strategy.word, strategy.title, reason_of(profile, passes, strategy, family), "",
+                             strategy.risk};
     step.bound = bound_of(profile, passes, word, is_gpu(family)).text;
     steps.push_back(std::move(step));
   }
@@ -200,8 +215,10 @@ model::EstimatedIterations estimated_iterations(const model::Profile& profile, c
   for (const model::StrategyStep& step : steps) {
     if (step.strategy == kSweep) continue;
     const double bound = bound_of(profile, passes, step.strategy, gpu).total_pct;
-    if (!known(bound) || bound > visible_pct) ++worth;
-    else left_out += (left_out.empty() ? "" : ", ") + step.strategy;
+    if (!known(bound) || bound > visible_pct)
+      ++worth;
+    else
+      left_out += (left_out.empty() ? "" : ", ") + step.strategy;
   }
   model::EstimatedIterations estimate;
   if (remaining_of(passes).at_the_limit) {
@@ -213,8 +230,8 @@ model::EstimatedIterations estimated_iterations(const model::Profile& profile, c
   constexpr int kMostUseful = 6;  // later strategies rest on what the earlier ones taught; notes decide then
   const int tried = std::min(worth, kMostUseful);
   estimate.variants = 1 + tried;
-  estimate.rationale = fmt::format("One parameter sweep and {} {} whose bound lies over the {} that can be seen here", tried,
-                                   tried == 1 ? "strategy" : "strategies", percent(visible_pct));
+  estimate.rationale = fmt::format("One parameter sweep and {} {} whose bound lies over the {} that can be seen here",
+                                   tried, tried == 1 ? "strategy" : "strategies", percent(visible_pct));
   if (worth > tried) estimate.rationale += fmt::format("; {} more only if those teach that they pay", worth - tried);
   if (!left_out.empty()) estimate.rationale += "; below it: " + left_out;
   estimate.rationale += ".";
@@ -226,7 +243,8 @@ std::vector<model::StrategyStep> launch_strategies(const model::CounterSummary& 
   Family family = family_of(device);
   if (!is_gpu(family)) family = Family::other_gpu;
   std::vector<std::string> words = strategies_for(classify(facts.point), words_of(facts.limiters), true);
-  if (facts.share_of_ceiling_pct >= kAtTheLimit) words = {"less-traffic"};  // for these bytes it is as fast as the device
+  if (facts.share_of_ceiling_pct >= kAtTheLimit)
+    words = {"less-traffic"};  // for these bytes it is as fast as the device
   std::vector<model::StrategyStep> steps;
   for (const std::string& word : words) {
     const Strategy& strategy = *find_strategy(word);
@@ -238,7 +256,8 @@ std::vector<model::StrategyStep> launch_strategies(const model::CounterSummary& 
     reason += ". Here: " + limiter_text(lifted.empty() ? facts.limiters : lifted);
     const bool more = word == "grid-sizing" && !facts.limiters.empty() && facts.limiters.front().word == "grid";
     if (more) reason += in_flight_text(kernel, facts);
-    for (const Advice* advice : advice_for(family, word)) reason += fmt::format(". {}: {} ({})", name_of(family), advice->text, advice->source);
+    for (const Advice* advice : advice_for(family, word))
+      reason += fmt::format(". {}: {} ({})", name_of(family), advice->text, advice->source);
     steps.push_back({strategy.word, more ? "More programs per SM" : strategy.title, reason + ".", gain, strategy.risk});
   }
   return steps;

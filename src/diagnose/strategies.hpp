@@ -12,11 +12,11 @@ namespace hone::diagnose {
 
 // What is left to gain over all passes at the size they are judged by.
 struct Remaining {
-  double measured_ms = 0, floor_ms = 0;    // sums over the passes that have a floor
-  double gain_pct = kUnknown;              // of the passes' time
-  double host_share_pct = kUnknown;        // weighted by time
-  double caller_gain_pct = kUnknown;       // of the caller's time: Amdahl over the host share
-  bool at_the_limit = false;               // every pass within 3 % of its ceiling
+  double measured_ms = 0, floor_ms = 0;  // sums over the passes that have a floor
+  double gain_pct = kUnknown;            // of the passes' time
+  double host_share_pct = kUnknown;      // weighted by time
+  double caller_gain_pct = kUnknown;     // of the caller's time: Amdahl over the host share
+  bool at_the_limit = false;             // every pass within 3 % of its ceiling
 };
 Remaining remaining_of(const std::vector<PassVerdict>& passes);
 

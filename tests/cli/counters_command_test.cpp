@@ -41,7 +41,9 @@ class CountersCommand : public ::testing::Test {
     return folder_ / name;
   }
   // The ceiling measured on the H200 that the captures come from.
-  std::string h200_ceilings() { return write("ceilings.json", R"({"copy_bytes_per_s": 4.27e12, "matrix_bf16_flops_per_s": 727e12})"); }
+  std::string h200_ceilings() {
+    return write("ceilings.json", R"({"copy_bytes_per_s": 4.27e12, "matrix_bf16_flops_per_s": 727e12})");
+  }
 
   Json kernel(const std::string& fixture, const std::string& name, const std::string& ceilings) {
     const Outcome result = run(kFixtures + fixture, ceilings);
@@ -61,7 +63,8 @@ class CountersCommand : public ::testing::Test {
 };
 
 TEST_F(CountersCommand, TheNormBackwardIsLatencyBoundByItsGridAndRegistersAndWantsMoreProgramsPerSm) {
-  for (const char* fixture : {"liger_ncu_details.csv", "liger_ncu_raw.csv", "liger_rms_norm_whole_process_ncu_details.csv"}) {
+  for (const char* fixture :
+       {"liger_ncu_details.csv", "liger_ncu_raw.csv", "liger_rms_norm_whole_process_ncu_details.csv"}) {
     for (const std::string& ceilings : {std::string(), h200_ceilings()}) {
       SCOPED_TRACE(std::string(fixture) + " " + ceilings);
       const Json backward = kernel(fixture, "_rms_norm_backward_kernel", ceilings);
@@ -69,20 +72,26 @@ TEST_F(CountersCommand, TheNormBackwardIsLatencyBoundByItsGridAndRegistersAndWan
       EXPECT_EQ(text(bottleneck, "class"), "latency-bound");
       EXPECT_EQ(text(bottleneck, "plain_rule_class"), "unclassified");
       EXPECT_THAT(text(bottleneck, "limiter"), HasSubstr("grid (132 programs, one an SM"));
-      EXPECT_THAT(text(bottleneck, "limiter"), HasSubstr("registers (113 a thread: 2 programs of 256 threads an SM, 25.0 % of its warps)"));
+      EXPECT_THAT(text(bottleneck, "limiter"),
+                  HasSubstr("registers (113 a thread: 2 programs of 256 threads an SM, 25.0 % of its warps)"));
       EXPECT_GE(bottleneck.find("evidence")->items()->size(), 3u);
       const Json& first = backward.find("strategy_order")->items()->front();
       EXPECT_EQ(text(first, "title"), "More programs per SM");
       EXPECT_EQ(text(first, "strategy"), "grid-sizing");
-      EXPECT_THAT(text(first, "reason"), HasSubstr("one program an SM keeps 12.5 % of its warps in flight; beyond 2 an SM, registers must fall first"));
+      EXPECT_THAT(
+          text(first, "reason"),
+          HasSubstr(
+              "one program an SM keeps 12.5 % of its warps in flight; beyond 2 an SM, registers must fall first"));
       EXPECT_EQ(text((*backward.find("strategy_order")->items())[1], "strategy"), "register-pressure");
     }
   }
 }
 
 TEST_F(CountersCommand, ElementWiseKernelsAreMemoryBoundAtTheCeilingWithLittleToGain) {
-  const std::pair<const char*, double> kernels[] = {{"_relu_squared_forward_kernel", 92.1}, {"_relu_squared_backward_kernel", 98.4},
-                                                    {"_swiglu_forward_kernel", 98.5}, {"_swiglu_backward_kernel", 97.4}};
+  const std::pair<const char*, double> kernels[] = {{"_relu_squared_forward_kernel", 92.1},
+                                                    {"_relu_squared_backward_kernel", 98.4},
+                                                    {"_swiglu_forward_kernel", 98.5},
+                                                    {"_swiglu_backward_kernel", 97.4}};
   for (const char* page : {"liger_ncu_details.csv", "liger_ncu_raw.csv"}) {
     for (const auto& [name, share] : kernels) {
       SCOPED_TRACE(name);
@@ -128,8 +137,10 @@ TEST_F(CountersCommand, PeopleGetATableWithTheirKernelsFirst) {
 }
 
 TEST_F(CountersCommand, CeilingsAreTakenFromAnyOfTheirDocuments) {
-  for (const char* document : {R"({"copy_bytes_per_s": 4.27e12})", R"({"ceilings": {"copy_bytes_per_s": 4.27e12, "read_bytes_per_s": null, "source": "measured"}})",
-                               R"({"schema": "hone.profile/1", "device": {"name": "x", "ceilings": {"copy_bytes_per_s": 4.27e12}}})"}) {
+  for (const char* document :
+       {R"({"copy_bytes_per_s": 4.27e12})",
+        R"({"ceilings": {"copy_bytes_per_s": 4.27e12, "read_bytes_per_s": null, "source": "measured"}})",
+        R"({"schema": "hone.profile/1", "device": {"name": "x", "ceilings": {"copy_bytes_per_s": 4.27e12}}})"}) {
     const auto ceilings = read_ceilings(document, "c.json");
     ASSERT_TRUE(ceilings.ok()) << document;
     EXPECT_DOUBLE_EQ(ceilings->p50("copy_bytes_per_s"), 4.27e12);
@@ -137,7 +148,8 @@ TEST_F(CountersCommand, CeilingsAreTakenFromAnyOfTheirDocuments) {
 }
 
 TEST_F(CountersCommand, CeilingsThatAreNoneAreRefusedWithTheirName) {
-  for (const char* document : {"{}", "[]", "{\"copy_bytes_per_s\": -1}", "{\"copy_bytes_per_s\": \"fast\"}", "{\"copy_bytes_per_s\": 0}", "not json", ""}) {
+  for (const char* document : {"{}", "[]", "{\"copy_bytes_per_s\": -1}", "{\"copy_bytes_per_s\": \"fast\"}",
+                               "{\"copy_bytes_per_s\": 0}", "not json", ""}) {
     const auto ceilings = read_ceilings(document, "c.json");
     ASSERT_FALSE(ceilings.ok()) << document;
     EXPECT_EQ(ceilings.error().kind, base::ErrorKind::usage) << document;

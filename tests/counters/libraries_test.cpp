@@ -7,7 +7,9 @@ namespace hone::counters {
 namespace {
 
 TEST(Libraries, NamesOfKnownLibrariesAreRecognized) {
-  EXPECT_EQ(library_of("void at::<unnamed>::distribution_elementwise_grid_stride_kernel<float, 4, void f<x>(T1)>(long)"), "PyTorch");
+  EXPECT_EQ(
+      library_of("void at::<unnamed>::distribution_elementwise_grid_stride_kernel<float, 4, void f<x>(T1)>(long)"),
+      "PyTorch");
   EXPECT_EQ(library_of("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>(int)"), "PyTorch");
   EXPECT_EQ(library_of("vectorized_elementwise_kernel"), "PyTorch");
   EXPECT_EQ(library_of("void cutlass::Kernel2<cutlass_80_tensorop_bf16>(T1::Params)"), "CUTLASS");
@@ -19,7 +21,8 @@ TEST(Libraries, NamesOfKnownLibrariesAreRecognized) {
 TEST(Libraries, TheUsersOwnKernelsAreNotMistakenForThem) {
   EXPECT_EQ(library_of("_rms_norm_forward_kernel"), "");
   EXPECT_EQ(library_of("my_reduce_kernel"), "");
-  EXPECT_EQ(library_of("void mine::reduce<at::Tensor>(at::Tensor)"), "") << "a library's type as an argument is not its kernel";
+  EXPECT_EQ(library_of("void mine::reduce<at::Tensor>(at::Tensor)"), "")
+      << "a library's type as an argument is not its kernel";
   EXPECT_EQ(library_of("chat::answer(int)"), "");
   EXPECT_EQ(library_of(""), "");
 }

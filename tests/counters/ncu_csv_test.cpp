@@ -43,9 +43,10 @@ const char* kHeader =
     R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Section Name","Metric Name","Metric Unit","Metric Value")"
     "\n";
 
-std::string row(const std::string& metric, const std::string& unit, const std::string& value, const std::string& id = "0", const std::string& kernel = "mine",
-                const std::string& process = "7") {
-  return "\"" + id + "\",\"" + process + "\",\"app\",\"host\",\"" + kernel + "\",\"1\",\"7\",\"Section\",\"" + metric + "\",\"" + unit + "\",\"" + value + "\"\n";
+std::string row(const std::string& metric, const std::string& unit, const std::string& value,
+                const std::string& id = "0", const std::string& kernel = "mine", const std::string& process = "7") {
+  return "\"" + id + "\",\"" + process + "\",\"app\",\"host\",\"" + kernel + "\",\"1\",\"7\",\"Section\",\"" + metric +
+         "\",\"" + unit + "\",\"" + value + "\"\n";
 }
 
 TEST(NcuCsv, BothPagesOfOneCaptureGiveTheSameSummary) {
@@ -56,7 +57,8 @@ TEST(NcuCsv, BothPagesOfOneCaptureGiveTheSameSummary) {
   EXPECT_EQ(details.compute_capability, "9.0");
   ASSERT_EQ(details.kernels.size(), 7u);
   ASSERT_EQ(raw.kernels.size(), 7u);
-  const auto same = [](const std::optional<double>& a, const std::optional<double>& b, double tolerance, const char* what) {
+  const auto same = [](const std::optional<double>& a, const std::optional<double>& b, double tolerance,
+                       const char* what) {
     ASSERT_TRUE(a.has_value() && b.has_value()) << what;
     EXPECT_NEAR(*a, *b, tolerance * std::max(1.0, std::abs(*b))) << what;
   };
@@ -133,7 +135,8 @@ TEST(NcuCsv, AWholeProcessYieldsTheUsersKernelsApartFromPyTorchs) {
   EXPECT_EQ(capture.kernels[0].library, "");
   EXPECT_EQ(capture.kernels[1].library, "");
   for (std::size_t i = 2; i < 8; ++i) EXPECT_EQ(capture.kernels[i].library, "PyTorch") << capture.kernels[i].name;
-  EXPECT_THAT(capture.kernels, Contains(::testing::Field(&CounterSummary::note, "3 launches of 3 sizes, the longest shown")));
+  EXPECT_THAT(capture.kernels,
+              Contains(::testing::Field(&CounterSummary::note, "3 launches of 3 sizes, the longest shown")));
 }
 
 TEST(NcuCsv, ConsoleOutputBeforeAndBetweenTheRowsIsPassedOver) {
@@ -154,7 +157,8 @@ TEST(NcuCsv, ACaptureOfTheConsoleAloneSaysHowToExport) {
 }
 
 TEST(NcuCsv, MissingPermissionIsNamedWithItsRemedy) {
-  const auto capture = read_ncu_csv("==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "x.csv");
+  const auto capture = read_ncu_csv(
+      "==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "x.csv");
   ASSERT_FALSE(capture.ok());
   EXPECT_THAT(capture.error().found, HasSubstr("ERR_NVGPUCTRPERM"));
   EXPECT_THAT(capture.error().remedy, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
@@ -191,8 +195,9 @@ TEST(NcuCsv, ACutInsideARecordIsNoted) {
 }
 
 TEST(NcuCsv, DecimalCommasOfOtherLanguagesAreRead) {
-  const std::string text = std::string(kHeader) + row("Duration", "us", "1.234,50") + row("Memory Throughput", "%", "80,16") +
-                           row("Memory Throughput", "Tbyte/s", "3,86") + row("Grid Size", "", "16.384") + row("SM Frequency", "Ghz", "1,96");
+  const std::string text = std::string(kHeader) + row("Duration", "us", "1.234,50") +
+                           row("Memory Throughput", "%", "80,16") + row("Memory Throughput", "Tbyte/s", "3,86") +
+                           row("Grid Size", "", "16.384") + row("SM Frequency", "Ghz", "1,96");
   const CounterSummary& kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.duration_us, 1234.5);
   EXPECT_DOUBLE_EQ(*kernel.memory_throughput_pct, 80.16);
@@ -201,17 +206,30 @@ TEST(NcuCsv, DecimalCommasOfOtherLanguagesAreRead) {
 }
 
 TEST(NcuCsv, SpacesAndApostrophesThatGroupDigitsAreRead) {
-  EXPECT_DOUBLE_EQ(*read(std::string(kHeader) + row("Grid Size", "", "16\xE2\x80\xAF" "384") + row("Duration", "us", "63,39")).kernels.at(0).grid_size, 16384);
-  EXPECT_DOUBLE_EQ(*read(std::string(kHeader) + row("Grid Size", "", "16'384") + row("Duration", "us", "63.39")).kernels.at(0).grid_size, 16384);
+  EXPECT_DOUBLE_EQ(*read(std::string(kHeader) +
+                         row("Grid Size", "",
+                             "16\xE2\x80\xAF"
+                             "384") +
+                         row("Duration", "us", "63,39"))
+                        .kernels.at(0)
+                        .grid_size,
+                   16384);
+  EXPECT_DOUBLE_EQ(*read(std::string(kHeader) + row("Grid Size", "", "16'384") + row("Duration", "us", "63.39"))
+                        .kernels.at(0)
+                        .grid_size,
+                   16384);
 }
 
 TEST(NcuCsv, UnitsMayChangeFromRowToRow) {
   std::string text = kHeader;
-  const std::pair<const char*, const char*> times[] = {{"ms", "0.06339"}, {"us", "63.39"}, {"ns", "63,390"}, {"usecond", "63.39"}, {"nsecond", "63390.0"}, {"second", "0.00006339"}};
+  const std::pair<const char*, const char*> times[] = {{"ms", "0.06339"},      {"us", "63.39"},
+                                                       {"ns", "63,390"},       {"usecond", "63.39"},
+                                                       {"nsecond", "63390.0"}, {"second", "0.00006339"}};
   for (std::size_t i = 0; i < std::size(times); ++i) {
     const std::string id = std::to_string(i);
     text += row("Duration", times[i].first, times[i].second, id, "kernel_" + id);
-    text += row("Dynamic Shared Memory Per Block", i % 2 ? "Kbyte/block" : "byte/block", i % 2 ? "8.19" : "8,190", id, "kernel_" + id);
+    text += row("Dynamic Shared Memory Per Block", i % 2 ? "Kbyte/block" : "byte/block", i % 2 ? "8.19" : "8,190", id,
+                "kernel_" + id);
   }
   const Capture capture = read(text);
   ASSERT_EQ(capture.kernels.size(), std::size(times));
@@ -222,8 +240,9 @@ TEST(NcuCsv, UnitsMayChangeFromRowToRow) {
 }
 
 TEST(NcuCsv, NamesAndUnitsOf2022AreRead) {
-  const std::string text = std::string(kHeader) + row("SM Frequency", "cycle/nsecond", "1.41") + row("Duration", "usecond", "12.50") +
-                           row("Memory Throughput", "Gbyte/second", "1,234.00") + row("Compute (SM) Throughput", "%", "12.34") + row("Memory Throughput", "%", "81.00");
+  const std::string text = std::string(kHeader) + row("SM Frequency", "cycle/nsecond", "1.41") +
+                           row("Duration", "usecond", "12.50") + row("Memory Throughput", "Gbyte/second", "1,234.00") +
+                           row("Compute (SM) Throughput", "%", "12.34") + row("Memory Throughput", "%", "81.00");
   const CounterSummary& kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.sm_clock_ghz, 1.41);
   EXPECT_NEAR(*kernel.dram_bytes, 1234e9 * 12.5e-6, 1);
@@ -233,31 +252,35 @@ TEST(NcuCsv, NamesAndUnitsOf2022AreRead) {
 
 TEST(NcuCsv, MissingAndNotAvailableMetricsAreAbsent) {
   for (const char* value : {"n/a", "nan", "-nan", "inf", "", "(!) n/a", "N/A"}) {
-    const Capture capture = read(std::string(kHeader) + row("Achieved Occupancy", "%", value) + row("Duration", "us", "1.00"));
+    const Capture capture =
+        read(std::string(kHeader) + row("Achieved Occupancy", "%", value) + row("Duration", "us", "1.00"));
     EXPECT_FALSE(capture.kernels.at(0).occupancy_pct.has_value()) << value;
   }
 }
 
 TEST(NcuCsv, MetricsNamedOneByOneAreReadByTheirRawNames) {
-  const std::string text = "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
-                           "\"0\",\"mine\",\"gpu__time_duration.sum\",\"nsecond\",\"500,000\"\n"
-                           "\"0\",\"mine\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"%\",\"67.5\"\n";
+  const std::string text =
+      "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+      "\"0\",\"mine\",\"gpu__time_duration.sum\",\"nsecond\",\"500,000\"\n"
+      "\"0\",\"mine\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"%\",\"67.5\"\n";
   const CounterSummary& kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.duration_us, 500);
   EXPECT_DOUBLE_EQ(*kernel.occupancy_pct, 67.5);
 }
 
 TEST(NcuCsv, WithoutAnIdARepeatedMetricBeginsANewLaunch) {
-  const std::string text = "\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
-                           "\"mine\",\"Duration\",\"us\",\"10.00\"\n\"mine\",\"Duration\",\"us\",\"12.00\"\n\"mine\",\"Duration\",\"us\",\"11.00\"\n";
+  const std::string text =
+      "\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+      "\"mine\",\"Duration\",\"us\",\"10.00\"\n\"mine\",\"Duration\",\"us\",\"12.00\"\n\"mine\",\"Duration\",\"us\","
+      "\"11.00\"\n";
   const Capture capture = read(text);
   EXPECT_EQ(capture.launches, 3);
   EXPECT_DOUBLE_EQ(*capture.kernels.at(0).duration_us, 11);
 }
 
 TEST(NcuCsv, SeveralProcessesAndARepeatedHeaderAreOneCapture) {
-  const std::string text = std::string(kHeader) + row("Duration", "us", "10.00", "0", "mine", "7") + "==PROF== Disconnected\n" + kHeader +
-                           row("Duration", "us", "12.00", "0", "mine", "8");
+  const std::string text = std::string(kHeader) + row("Duration", "us", "10.00", "0", "mine", "7") +
+                           "==PROF== Disconnected\n" + kHeader + row("Duration", "us", "12.00", "0", "mine", "8");
   const Capture capture = read(text);
   EXPECT_EQ(capture.launches, 2);
   EXPECT_EQ(capture.kernels.size(), 1u);
@@ -265,12 +288,15 @@ TEST(NcuCsv, SeveralProcessesAndARepeatedHeaderAreOneCapture) {
 }
 
 TEST(NcuCsv, QuotedLineEndsAndDoubledQuotesStayInTheirField) {
-  const Capture capture = read(std::string(kHeader) + row("Duration", "us", "10.00", "0", "void f<\n  \"\"x\"\">(int)"));
+  const Capture capture =
+      read(std::string(kHeader) + row("Duration", "us", "10.00", "0", "void f<\n  \"\"x\"\">(int)"));
   EXPECT_EQ(capture.kernels.at(0).name, "void f<\n  \"x\">(int)");
 }
 
 TEST(NcuCsv, SemicolonsUtf16AndByteOrderMarksAreRead) {
-  const std::string semicolons = "\"ID\";\"Kernel Name\";\"Metric Name\";\"Metric Unit\";\"Metric Value\"\r\n\"0\";\"mine\";\"Duration\";\"us\";\"63,39\"\r\n";
+  const std::string semicolons =
+      "\"ID\";\"Kernel Name\";\"Metric Name\";\"Metric Unit\";\"Metric "
+      "Value\"\r\n\"0\";\"mine\";\"Duration\";\"us\";\"63,39\"\r\n";
   EXPECT_DOUBLE_EQ(*read("\xEF\xBB\xBF" + semicolons).kernels.at(0).duration_us, 63.39);
   std::string utf16 = "\xFF\xFE";
   for (const char c : semicolons) utf16 += {c, '\0'};
@@ -278,7 +304,10 @@ TEST(NcuCsv, SemicolonsUtf16AndByteOrderMarksAreRead) {
 }
 
 TEST(NcuCsv, TheRawPageWithoutUnitsIsReadInBaseUnitsAndSaysSo) {
-  const std::string text = "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\"\n\"0\",\"mine\",\"63390\",\"1000\",\"500\"\n";
+  const std::string text =
+      "\"ID\",\"Kernel "
+      "Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\"\n\"0\",\"mine\",\"63390\","
+      "\"1000\",\"500\"\n";
   const Capture capture = read(text);
   EXPECT_DOUBLE_EQ(*capture.kernels.at(0).duration_us, 63.39);
   EXPECT_DOUBLE_EQ(*capture.kernels.at(0).dram_bytes, 1500);
@@ -286,14 +315,18 @@ TEST(NcuCsv, TheRawPageWithoutUnitsIsReadInBaseUnitsAndSaysSo) {
 }
 
 TEST(NcuCsv, AutotuneTrialsWithOtherGridsGiveTheFastestAndSizesTheLongest) {
-  const auto launch = [](const std::string& id, const std::string& grid, const std::string& us, const std::string& bandwidth) {
-    return row("Grid Size", "", grid, id) + row("Duration", "us", us, id) + row("Memory Throughput", "Gbyte/s", bandwidth, id);
+  const auto launch = [](const std::string& id, const std::string& grid, const std::string& us,
+                         const std::string& bandwidth) {
+    return row("Grid Size", "", grid, id) + row("Duration", "us", us, id) +
+           row("Memory Throughput", "Gbyte/s", bandwidth, id);
   };
   // 100 us x 1000 GB/s and 80 us x 1250 GB/s: the same bytes.
-  const CounterSummary trials = read(kHeader + launch("0", "100", "100.00", "1,000.00") + launch("1", "200", "80.00", "1,250.00")).kernels.at(0);
+  const CounterSummary trials =
+      read(kHeader + launch("0", "100", "100.00", "1,000.00") + launch("1", "200", "80.00", "1,250.00")).kernels.at(0);
   EXPECT_DOUBLE_EQ(*trials.duration_us, 80);
   EXPECT_THAT(trials.note, HasSubstr("autotune trials, the fastest shown"));
-  const CounterSummary sizes = read(kHeader + launch("0", "100", "100.00", "1,000.00") + launch("1", "200", "200.00", "1,000.00")).kernels.at(0);
+  const CounterSummary sizes =
+      read(kHeader + launch("0", "100", "100.00", "1,000.00") + launch("1", "200", "200.00", "1,000.00")).kernels.at(0);
   EXPECT_DOUBLE_EQ(*sizes.duration_us, 200);
   EXPECT_THAT(sizes.note, HasSubstr("2 sizes, the longest shown"));
 }

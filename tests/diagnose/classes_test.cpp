@@ -23,8 +23,10 @@ Point random_point(std::mt19937_64& random) {
   std::uniform_real_distribution<double> pct(0, 110), log_us(-1, 5), odd(0, 1);
   Point point{pct(random), pct(random), pct(random), std::pow(10.0, log_us(random)), pct(random) * 0.7};
   // One value in fifty is one that no tool should print, and some do.
-  const double strange[] = {kNaN, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -5, 1e300, 0};
-  for (double* value : {&point.compute_pct, &point.memory_pct, &point.occupancy_pct, &point.duration_us, &point.host_share_pct})
+  const double strange[] = {
+      kNaN, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -5, 1e300, 0};
+  for (double* value :
+       {&point.compute_pct, &point.memory_pct, &point.occupancy_pct, &point.duration_us, &point.host_share_pct})
     if (odd(random) < 0.02) *value = strange[random() % std::size(strange)];
   return point;
 }
@@ -44,10 +46,20 @@ TEST(Classes, EveryOfAMillionPointsHasOneOfTheFiveClasses) {
 
 // The thresholds of classes.hpp as signed distances: a class may change between two points only where one of them changes sign.
 std::vector<double> distances(const Point& p) {
-  const double compute = std::min(std::max(p.compute_pct, 0.0), 100.0), memory = std::min(std::max(p.memory_pct, 0.0), 100.0);
-  return {p.host_share_pct - kHostShareMajority, compute - kBusy, memory - kBusy, compute - kBusyWhenStarved, memory - kBusyWhenStarved,
-          p.occupancy_pct - kStarvedOccupancy,   p.occupancy_pct - kBalancedOccupancy, compute - kBalancedFloor, memory - kBalancedFloor,
-          std::abs(compute - memory) - kBalancedGap, compute - memory, p.duration_us - kShortLaunchUs};
+  const double compute = std::min(std::max(p.compute_pct, 0.0), 100.0),
+               memory = std::min(std::max(p.memory_pct, 0.0), 100.0);
+  return {p.host_share_pct - kHostShareMajority,
+          compute - kBusy,
+          memory - kBusy,
+          compute - kBusyWhenStarved,
+          memory - kBusyWhenStarved,
+          p.occupancy_pct - kStarvedOccupancy,
+          p.occupancy_pct - kBalancedOccupancy,
+          compute - kBalancedFloor,
+          memory - kBalancedFloor,
+          std::abs(compute - memory) - kBalancedGap,
+          compute - memory,
+          p.duration_us - kShortLaunchUs};
 }
 
 bool crosses_a_threshold(const Point& a, const Point& b) {
@@ -63,11 +75,12 @@ TEST(Classes, AMillionStepsChangeClassAndAdviceOnlyAcrossAStatedThreshold) {
   int changes = 0;
   for (int i = 0; i < 1'000'000; ++i) {
     const Point a{at(random), at(random), at(random), 0.2 + at(random) / 10, at(random)};
-    const Point b{a.compute_pct + step(random), a.memory_pct + step(random), a.occupancy_pct + step(random), a.duration_us + step(random) / 10,
-                  a.host_share_pct + step(random)};
+    const Point b{a.compute_pct + step(random), a.memory_pct + step(random), a.occupancy_pct + step(random),
+                  a.duration_us + step(random) / 10, a.host_share_pct + step(random)};
     if (classify(a) == classify(b)) continue;
     ++changes;
-    ASSERT_TRUE(crosses_a_threshold(a, b)) << a.compute_pct << ' ' << a.memory_pct << ' ' << a.occupancy_pct << ' ' << a.duration_us << ' ' << a.host_share_pct;
+    ASSERT_TRUE(crosses_a_threshold(a, b)) << a.compute_pct << ' ' << a.memory_pct << ' ' << a.occupancy_pct << ' '
+                                           << a.duration_us << ' ' << a.host_share_pct;
   }
   EXPECT_GT(changes, 1000) << "the walk met too few borders to have tested them";
 }
@@ -98,7 +111,9 @@ TEST(Classes, ADeviceIdleForMostOfTheCallersTimeIsHostBoundWhateverTheKernelDoes
   EXPECT_EQ(classify({kNaN, kNaN, kNaN, kNaN, 90}), BottleneckClass::host_bound);
 }
 
-TEST(Classes, AnUnknownHostShareIsNotAHostShare) { EXPECT_EQ(classify({10, 90, 80, 100, kNaN}), BottleneckClass::memory_bound); }
+TEST(Classes, AnUnknownHostShareIsNotAHostShare) {
+  EXPECT_EQ(classify({10, 90, 80, 100, kNaN}), BottleneckClass::memory_bound);
+}
 
 TEST(Classes, AShortLaunchIsNotCalledBalancedForTwoHalfBusyUnits) {
   EXPECT_EQ(classify({55, 55, 80, 3, 0}), BottleneckClass::latency_bound);
@@ -115,10 +130,12 @@ TEST(PlainRule, SaysItsWordsWhereItHasOneAndUnclassifiedElsewhere) {
 }
 
 TEST(Strategies, EveryClassAndLimiterHasStrategiesThatAreDescribed) {
-  const std::vector<std::string> limiters = {"", "grid", "registers", "shared memory", "block size", "spills", "tail wave", "short launch",
-                                             "memory latency", "no overlap", "dependency stalls"};
-  for (const BottleneckClass cls : {BottleneckClass::memory_bound, BottleneckClass::compute_bound, BottleneckClass::balanced,
-                                    BottleneckClass::latency_bound, BottleneckClass::host_bound}) {
+  const std::vector<std::string> limiters = {
+      "",          "grid",         "registers",      "shared memory", "block size",       "spills",
+      "tail wave", "short launch", "memory latency", "no overlap",    "dependency stalls"};
+  for (const BottleneckClass cls :
+       {BottleneckClass::memory_bound, BottleneckClass::compute_bound, BottleneckClass::balanced,
+        BottleneckClass::latency_bound, BottleneckClass::host_bound}) {
     for (const std::string& limiter : limiters) {
       const std::vector<std::string> order = strategies_for(cls, {limiter}, true);
       EXPECT_GE(order.size(), 3u);

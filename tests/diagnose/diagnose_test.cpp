@@ -135,7 +135,8 @@ TEST(Diagnose, BoundsFollowAmdahlOverPassesAblationsAndHost) {
   add_pass(profile, "8192", "backward", 375e6, 50, 20);  // floor 37.5 ms of 75 ms: 50 % can go
   const Diagnosis diagnosis = diagnose(profile);
   // (5 + 37.5) / 100 ms = 42.5 % of the passes, 34 % of a caller that is host for a fifth.
-  EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("20.0 % of forward's 25.0 ms, 50.0 % of backward's 75.0 ms"));
+  EXPECT_THAT(diagnosis.strategy_order[0].bound,
+              HasSubstr("20.0 % of forward's 25.0 ms, 50.0 % of backward's 75.0 ms"));
   EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("42.5 % of all passes"));
   EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("34.0 % of the caller's time"));
 }
@@ -143,24 +144,29 @@ TEST(Diagnose, BoundsFollowAmdahlOverPassesAblationsAndHost) {
 TEST(Diagnose, AnAblationBoundsWhatAStrategyCanBring) {
   // Taking all arithmetic out saves 4 %: a cheaper algorithm can not bring more, though 12 % lie over the floor.
   const Diagnosis diagnosis = diagnose(one_size(88, 0.96, 0.95));
-  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(), [](const auto& each) { return each.strategy == "algorithm"; });
+  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(),
+                                 [](const auto& each) { return each.strategy == "algorithm"; });
   ASSERT_NE(step, diagnosis.strategy_order.end());
   EXPECT_THAT(step->bound, HasSubstr("4.0 % of all passes"));
 }
 
 TEST(Diagnose, AKnobProvenDeadSendsItsStrategyToTheEnd) {
   model::Profile profile = one_size(80, 0.98, 0.25);
-  profile.configuration.parameters.push_back({"STREAMING_STORES", "1", model::HowSet::settings_function, "", model::Liveness::dead, "2 values, 1 machine code"});
+  profile.configuration.parameters.push_back({"STREAMING_STORES", "1", model::HowSet::settings_function, "",
+                                              model::Liveness::dead, "2 values, 1 machine code"});
   const Diagnosis diagnosis = diagnose(profile);
   EXPECT_EQ(words(diagnosis).back(), "streaming-stores");
-  EXPECT_THAT(diagnosis.strategy_order.back().reason, HasSubstr("Its knobs do nothing here: STREAMING_STORES = 1 (dead: 2 values, 1 machine code)"));
-  const auto opportunity = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "STREAMING_STORES is dead"; });
+  EXPECT_THAT(diagnosis.strategy_order.back().reason,
+              HasSubstr("Its knobs do nothing here: STREAMING_STORES = 1 (dead: 2 values, 1 machine code)"));
+  const auto opportunity = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(),
+                                        [](const auto& each) { return each.title == "STREAMING_STORES is dead"; });
   EXPECT_NE(opportunity, diagnosis.opportunities.end());
 }
 
 TEST(Diagnose, AdviceOfTheArchitectureCarriesItsSource) {
   const Diagnosis diagnosis = diagnose(one_size(80, 0.98, 0.25));
-  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(), [](const auto& each) { return each.strategy == "streaming-stores"; });
+  const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(),
+                                 [](const auto& each) { return each.strategy == "streaming-stores"; });
   ASSERT_NE(step, diagnosis.strategy_order.end());
   EXPECT_THAT(step->reason, HasSubstr("x86:"));
   EXPECT_THAT(step->reason, HasSubstr("Optimization Reference Manual"));
@@ -170,9 +176,11 @@ TEST(Diagnose, MaskedLanesAreCountedFromTheTileAndTheRow) {
   model::Profile profile = cpu_profile();
   add_pass(profile, "5120", "forward", 256e6, 40);
   add_ablations(profile, "5120", "forward", 0.4, 0.97);
-  profile.configuration.parameters.push_back({"BLOCK_SIZE", "4096: 4096, 5120: 8192", model::HowSet::settings_function, "", model::Liveness::live, ""});
+  profile.configuration.parameters.push_back(
+      {"BLOCK_SIZE", "4096: 4096, 5120: 8192", model::HowSet::settings_function, "", model::Liveness::live, ""});
   const Diagnosis diagnosis = diagnose(profile);
-  const auto found = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "37.5 % of the lanes are masked"; });
+  const auto found = std::find_if(diagnosis.opportunities.begin(), diagnosis.opportunities.end(),
+                                  [](const auto& each) { return each.title == "37.5 % of the lanes are masked"; });
   ASSERT_NE(found, diagnosis.opportunities.end());
   EXPECT_EQ(found->strategy, "redundant-work");
 }
@@ -181,7 +189,8 @@ TEST(Diagnose, AProviderThatIsFasterIsAnOpportunity) {
   model::Profile profile = one_size(80, 0.98, 0.25);
   profile.baseline.rows.push_back({"8192", "forward", "eager", "speed", "ms", 19, 20, 21, 50, model::Source::measured});
   const Diagnosis diagnosis = diagnose(profile);
-  EXPECT_TRUE(std::any_of(diagnosis.opportunities.begin(), diagnosis.opportunities.end(), [](const auto& each) { return each.title == "eager is faster at hidden_size=8192"; }));
+  EXPECT_TRUE(std::any_of(diagnosis.opportunities.begin(), diagnosis.opportunities.end(),
+                          [](const auto& each) { return each.title == "eager is faster at hidden_size=8192"; }));
 }
 
 TEST(Diagnose, AnEmptyProfileStillHasAClassOfItsTierAndThreeRows) {
@@ -214,13 +223,15 @@ TEST(Diagnose, IsTotalOverRandomProfiles) {
     ASSERT_EQ(diagnosis.strategy_order.front().strategy, "parameter-sweep");
     ASSERT_GE(diagnosis.estimated_iterations.variants, 1);
     ASSERT_THAT(diagnosis.summary, Not(HasSubstr("nan")));
-    for (const model::EvidenceRow& row : diagnosis.bottleneck.evidence) ASSERT_THAT(row.observation, Not(HasSubstr("unknown"))) << row.signal;
+    for (const model::EvidenceRow& row : diagnosis.bottleneck.evidence)
+      ASSERT_THAT(row.observation, Not(HasSubstr("unknown"))) << row.signal;
     for (const model::StrategyStep& step : diagnosis.strategy_order) {
       ASSERT_NE(find_strategy(step.strategy), nullptr);
       ASSERT_THAT(step.bound, Not(HasSubstr("unknown")));
       ASSERT_FALSE(step.risk.empty());
     }
-    for (const model::Opportunity& each : diagnosis.opportunities) ASSERT_THAT(each.detail, Not(HasSubstr("unknown"))) << each.title;
+    for (const model::Opportunity& each : diagnosis.opportunities)
+      ASSERT_THAT(each.detail, Not(HasSubstr("unknown"))) << each.title;
   }
 }
 

@@ -15,7 +15,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-void add_row(model::Profile& profile, const std::string& x, const std::string& mode, double ms, const std::string& provider = "liger") {
+void add_row(model::Profile& profile, const std::string& x, const std::string& mode, double ms,
+             const std::string& provider = "liger") {
   profile.baseline.rows.push_back({x, mode, provider, "speed", "ms", ms, ms, ms, 50, model::Source::recorded});
 }
 
@@ -27,9 +28,13 @@ TEST(Observe, NamesTheSlowestPassAndWhyFromTrafficAndCeiling) {
   add_ablations(profile, "8192", "backward", 0.9, 0.4);
   const model::Observations observations = observe(profile);
   EXPECT_EQ(observations.slowest_mode, "backward") << "full is always the sum, so it says nothing";
-  EXPECT_THAT(observations.slowest_mode_reason, HasSubstr("backward takes 60.0 ms, 3.00 x as long as forward (20.0 ms)"));
-  EXPECT_THAT(observations.slowest_mode_reason, HasSubstr("it moves 1.50 x the bytes at least (300 MB against 200 MB) and reaches 50.0 % of its ceiling where forward reaches 100.0 %"));
-  EXPECT_THAT(observations.slowest_mode_reason, HasSubstr("without its arithmetic it takes 90.0 % of that, without its memory traffic 40.0 %"));
+  EXPECT_THAT(observations.slowest_mode_reason,
+              HasSubstr("backward takes 60.0 ms, 3.00 x as long as forward (20.0 ms)"));
+  EXPECT_THAT(observations.slowest_mode_reason,
+              HasSubstr("it moves 1.50 x the bytes at least (300 MB against 200 MB) and reaches 50.0 % of its ceiling "
+                        "where forward reaches 100.0 %"));
+  EXPECT_THAT(observations.slowest_mode_reason,
+              HasSubstr("without its arithmetic it takes 90.0 % of that, without its memory traffic 40.0 %"));
   EXPECT_EQ(observations.largest_x_value, "8192");
 }
 
@@ -37,7 +42,8 @@ TEST(Observe, ProportionalTimesAreLinear) {
   model::Profile profile = cpu_profile();
   for (const int x : {1024, 2048, 4096, 8192}) add_pass(profile, std::to_string(x), "forward", x * 1e5, 90);
   const model::Observations observations = observe(profile);
-  EXPECT_THAT(observations.scaling_trend, HasSubstr("linear: forward takes 8.00 x the time for 8.00 x the work from hidden_size=1024 to 8192"));
+  EXPECT_THAT(observations.scaling_trend,
+              HasSubstr("linear: forward takes 8.00 x the time for 8.00 x the work from hidden_size=1024 to 8192"));
   EXPECT_THAT(observations.warnings, IsEmpty());
 }
 
@@ -55,7 +61,8 @@ TEST(Observe, LeavingTheCacheIsAKneeAtItsPlace) {
   const model::Observations observations = observe(profile);
   EXPECT_THAT(observations.scaling_trend, HasSubstr("knee between hidden_size=2048 and 4096"));
   EXPECT_THAT(observations.scaling_trend, HasSubstr("64.0 MB no longer fit the last-level cache of 33.6 MB"));
-  EXPECT_THAT(observations.warnings, Contains(HasSubstr("fit the last-level cache, so this row says nothing of memory")));
+  EXPECT_THAT(observations.warnings,
+              Contains(HasSubstr("fit the last-level cache, so this row says nothing of memory")));
 }
 
 // The recorded table of Liger's own benchmark, rms_norm backward on an H200: 0.15 to 0.20 ms while T grows eightfold.
@@ -94,7 +101,9 @@ TEST(Observe, WarnsOfTheHostOfNoiseAndOfDroppedSamples) {
   const std::vector<std::string> warnings = observe(profile).warnings;
   EXPECT_THAT(warnings, Contains(HasSubstr("host-bound")));
   EXPECT_THAT(warnings, Contains(HasSubstr("identical code differs by up to 7.5 %")));
-  EXPECT_THAT(warnings, Contains(HasSubstr("3 samples of forward at hidden_size=8192 were dropped (clock under 90 % of its median)")));
+  EXPECT_THAT(
+      warnings,
+      Contains(HasSubstr("3 samples of forward at hidden_size=8192 were dropped (clock under 90 % of its median)")));
 }
 
 TEST(Observe, NothingMeasuredIsSaid) {

@@ -31,18 +31,23 @@ inline model::Profile cpu_profile() {
 }
 
 // One pass at one size: `share_pct` of the copy ceiling, `host_pct` of the caller's time idle.
-inline void add_pass(model::Profile& profile, const std::string& x, const std::string& mode, double bytes, double share_pct, double host_pct = 1) {
+inline void add_pass(model::Profile& profile, const std::string& x, const std::string& mode, double bytes,
+                     double share_pct, double host_pct = 1) {
   const double floor_ms = bytes / 10e9 * 1000, measured_ms = floor_ms * 100 / share_pct;
-  profile.headroom.push_back({x, mode, floor_ms, measured_ms, measured_ms / floor_ms, bytes, bytes / 4, "copy_bytes_per_s", share_pct});
+  profile.headroom.push_back(
+      {x, mode, floor_ms, measured_ms, measured_ms / floor_ms, bytes, bytes / 4, "copy_bytes_per_s", share_pct});
   const auto row = [&](const std::string& metric, double ms) {
-    profile.baseline.rows.push_back({x, mode, "hone", metric, "ms", ms * 0.99, ms, ms * 1.01, 50, model::Source::measured});
+    profile.baseline.rows.push_back(
+        {x, mode, "hone", metric, "ms", ms * 0.99, ms, ms * 1.01, 50, model::Source::measured});
   };
   row("speed", measured_ms);
   row("wall", measured_ms / (1 - host_pct / 100));
 }
 
-inline void add_ablations(model::Profile& profile, const std::string& x, const std::string& mode, double no_compute, double no_memory) {
-  profile.counters.experiments.push_back({"no-compute", x, mode, "", no_compute, no_compute - 0.01, no_compute + 0.01, ""});
+inline void add_ablations(model::Profile& profile, const std::string& x, const std::string& mode, double no_compute,
+                          double no_memory) {
+  profile.counters.experiments.push_back(
+      {"no-compute", x, mode, "", no_compute, no_compute - 0.01, no_compute + 0.01, ""});
   profile.counters.experiments.push_back({"no-memory", x, mode, "", no_memory, no_memory - 0.01, no_memory + 0.01, ""});
 }
 
