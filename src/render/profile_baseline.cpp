@@ -51,6 +51,17 @@ void write_speed(Markdown& page, const Profile& profile) {
                  " waits for, launch and synchronization included. Speedup is the other provider's time over " + own + "'s.");
 }
 
+// Numbers from elsewhere are never mistaken for measurements.
+void write_sources(Markdown& page, const Profile& profile) {
+  std::vector<std::string> lines;
+  for (const BaselineRow& row : profile.baseline.rows) {
+    if (row.source == model::Source::measured) continue;
+    const std::string line = "The " + row.metric + " of " + row.provider + " is " + model::word(row.source) + ", not measured here.";
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  page.bullets(lines);
+}
+
 void write_memory(Markdown& page, const Profile& profile) {
   page.heading(3, "Memory");
   const std::vector<Point> points = points_of(profile, "memory");
@@ -124,6 +135,7 @@ void write_host_note(Markdown& page, const Profile& profile) {
 void write_baseline(Markdown& page, const Profile& profile) {
   page.heading(2, "3. Baseline Benchmarks");
   write_speed(page, profile);
+  write_sources(page, profile);
   write_host_note(page, profile);
   write_memory(page, profile);
   write_headroom(page, profile);

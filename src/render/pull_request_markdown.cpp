@@ -26,7 +26,9 @@ void write_what_and_why(Markdown& page, const Report& report) {
   page.paragraph("Before: " + sentence(known(report.profile.summary, "no profile summary was recorded")));
   for (const model::VariantSummary& variant : report.comparison.variants)
     if (variant.id == report.winner) page.bullets(settings_rules(variant.settings));
-  for (const std::string& file : report.changed_files) page.formatted("- " + markdown_code(file));
+  std::vector<std::string> files;
+  for (const std::string& file : report.changed_files) files.push_back(markdown_code(file));
+  if (!files.empty()) page.formatted("Files changed: " + base::join_text(files, ", ") + ".");
 }
 
 void write_measured(Markdown& page, const Report& report) {

@@ -22,7 +22,10 @@ Table results_table(const std::vector<ResultRow>& rows, const std::string& metri
     if (row.metric != metric) continue;
     table.add_row({row.x_value, row.mode, figure(row.baseline.p50), spread(row.baseline.p20, row.baseline.p80),
                    figure(row.candidate.p50), spread(row.candidate.p20, row.candidate.p80),
-                   ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row), model::word(row.verdict)},
+                   ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row),
+                   metric == "memory" && row.verdict == Verdict::faster   ? "less"
+                   : metric == "memory" && row.verdict == Verdict::slower ? "more"
+                                                                          : model::word(row.verdict)},
                   ink_of(row.verdict));
   }
   return table;

@@ -77,10 +77,11 @@ void Svg::line(double x1, double y1, double x2, double y2, Tone tone, double wid
                               stroke(tone, width), dashed ? " stroke-dasharray=\"5 4\"" : ""), "");
 }
 
-void Svg::polyline(const std::vector<std::pair<double, double>>& points, Tone tone, double width) {
+void Svg::polyline(const std::vector<std::pair<double, double>>& points, Tone tone, double width, bool dashed) {
   std::string list;
   for (const auto& [x, y] : points) list += (list.empty() ? "" : " ") + px(x) + "," + px(y);
-  element("polyline", fmt::format("points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}", list, stroke(tone, width)), "");
+  element("polyline", fmt::format("points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}{}", list, stroke(tone, width),
+                                  dashed ? " stroke-dasharray=\"5 4\"" : ""), "");
 }
 
 void Svg::rectangle(double x, double y, double width, double height, Tone tone, const std::string& hover) {
@@ -93,13 +94,12 @@ void Svg::filled(double x, double y, double width, double height, const std::str
                               px(height), escape_xml(color)), hover);
 }
 
-void Svg::outline(double x, double y, double width, double height, Tone tone, double line_width) {
-  element("rect", fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" {}", px(x), px(y), px(width),
-                              px(height), stroke(tone, line_width)), "");
+void Svg::outline(double x, double y, double width, double height, const std::string& color, double line_width) {
+  element("rect", fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"", px(x),
+                              px(y), px(width), px(height), escape_xml(color), px(line_width)), "");
 }
 
-void Svg::marker(double x, double y, int shape, Tone tone, const std::string& hover) {
-  constexpr double r = 4.5;
+void Svg::marker(double x, double y, int shape, Tone tone, const std::string& hover, double r) {
   const auto path = [&](std::initializer_list<std::pair<double, double>> corners) {
     std::string points;
     for (const auto& [dx, dy] : corners) points += (points.empty() ? "" : " ") + px(x + dx * r) + "," + px(y + dy * r);

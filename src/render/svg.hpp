@@ -28,12 +28,12 @@ class Svg {
   Svg(double width, double height, const std::string& title, const std::string& description);
 
   void line(double x1, double y1, double x2, double y2, Tone tone, double width = 1, bool dashed = false);
-  void polyline(const std::vector<std::pair<double, double>>& points, Tone tone, double width = 2);
+  void polyline(const std::vector<std::pair<double, double>>& points, Tone tone, double width = 2, bool dashed = false);
   void rectangle(double x, double y, double width, double height, Tone fill, const std::string& hover = "");
   void filled(double x, double y, double width, double height, const std::string& color, const std::string& hover = "");
-  void outline(double x, double y, double width, double height, Tone tone, double line_width = 2);
+  void outline(double x, double y, double width, double height, const std::string& color, double line_width = 2);
   // Series differ in shape too: 0 circle, 1 square, 2 triangle, 3 diamond, 4 inverted triangle, 5 ring.
-  void marker(double x, double y, int shape, Tone tone, const std::string& hover = "");
+  void marker(double x, double y, int shape, Tone tone, const std::string& hover = "", double radius = 4.5);
   void text(double x, double y, const std::string& text, const TextStyle& style = {});
   // Text in a colour of its own, for labels on filled cells.
   void text_on(double x, double y, const std::string& text, const TextStyle& style, const std::string& color);
