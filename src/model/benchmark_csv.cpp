@@ -16,8 +16,8 @@ namespace {
 
 struct Column {
   const char* name;
-  std::string BenchmarkRow::* text;
-  double BenchmarkRow::* number;  // one of the two
+  std::string BenchmarkRow::*text;
+  double BenchmarkRow::*number;  // one of the two
 };
 
 constexpr std::array columns{Column{"kernel_name", &BenchmarkRow::kernel_name, nullptr},
@@ -68,9 +68,12 @@ Records split_records(const std::string& text) {
     const char c = text[i];
     if (c == '\n') ++line;
     if (in_quotes) {
-      if (c != '"') record.fields.back() += c;
-      else if (i + 1 < text.size() && text[i + 1] == '"') record.fields.back() += text[++i];
-      else in_quotes = false;
+      if (c != '"')
+        record.fields.back() += c;
+      else if (i + 1 < text.size() && text[i + 1] == '"')
+        record.fields.back() += text[++i];
+      else
+        in_quotes = false;
     } else if (c == '"' && record.fields.back().empty()) {
       in_quotes = was_quoted = true;
       quote_line = line;
@@ -133,7 +136,8 @@ base::Result<std::vector<BenchmarkRow>> read_benchmark_csv(const std::string& te
   for (std::size_t r = 1; r < records.all.size(); ++r) {
     const Record& record = records.all[r];
     if (record.fields.size() != header.fields.size())
-      return refuse(std::to_string(header.fields.size()) + " fields", std::to_string(record.fields.size()), where, record.line);
+      return refuse(std::to_string(header.fields.size()) + " fields", std::to_string(record.fields.size()), where,
+                    record.line);
     BenchmarkRow row;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const std::string& field = record.fields[place[c]];
@@ -143,7 +147,8 @@ base::Result<std::vector<BenchmarkRow>> read_benchmark_csv(const std::string& te
       }
       const auto value = finite(field);
       if (!value)
-        return refuse(std::string(columns[c].name) + " as a finite number", "'" + field.substr(0, 80) + "'", where, record.line);
+        return refuse(std::string(columns[c].name) + " as a finite number", "'" + field.substr(0, 80) + "'", where,
+                      record.line);
       row.*columns[c].number = *value;
     }
     rows.push_back(std::move(row));
@@ -157,11 +162,13 @@ std::vector<BenchmarkRow> rows_of_device(const std::vector<BenchmarkRow>& rows, 
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>, std::size_t> seen;
   for (const BenchmarkRow& row : rows) {
     if (row.kernel_name != kernel_name || row.gpu_name != gpu_name) continue;
-    const auto key = std::make_tuple(row.kernel_provider, row.kernel_operation_mode, row.metric_name, row.x_name, row.x_value,
-                                     row.extra_benchmark_config_str);
+    const auto key = std::make_tuple(row.kernel_provider, row.kernel_operation_mode, row.metric_name, row.x_name,
+                                     row.x_value, row.extra_benchmark_config_str);
     const auto [at, is_new] = seen.emplace(key, kept.size());
-    if (is_new) kept.push_back(row);
-    else kept[at->second] = row;
+    if (is_new)
+      kept.push_back(row);
+    else
+      kept[at->second] = row;
   }
   return kept;
 }

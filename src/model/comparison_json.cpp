@@ -63,9 +63,7 @@ void check_winner(const JsonFields& document, const ComparisonDocument& comparis
 }  // namespace
 
 Json json_tree(const ComparisonDocument& c) {
-  const auto each = [](const auto& rows) {
-    return Json::list(rows, [](const auto& row) { return json_of(row); });
-  };
+  const auto each = [](const auto& rows) { return Json::list(rows, [](const auto& row) { return json_of(row); }); };
   return Json::object({{"schema", kComparisonSchema},
                        {"kernel", c.kernel},
                        {"created", c.created},

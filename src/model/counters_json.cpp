@@ -9,7 +9,7 @@ namespace {
 // The numbers of a capture: absent ones are null, so that a reader can tell "not captured" from zero.
 struct Metric {
   const char* name;
-  std::optional<double> CounterSummary::* field;
+  std::optional<double> CounterSummary::*field;
 };
 
 constexpr Metric metrics[] = {{"occupancy_pct", &CounterSummary::occupancy_pct},

@@ -10,8 +10,8 @@ double Ceilings::p50(const std::string& name) const {
 }
 
 std::int64_t DeviceInfo::last_level_cache_bytes() const {
-  const auto last = std::max_element(caches.begin(), caches.end(),
-                                     [](const Cache& a, const Cache& b) { return a.level < b.level; });
+  const auto last =
+      std::max_element(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) { return a.level < b.level; });
   return last == caches.end() ? 0 : last->bytes;
 }
 

@@ -62,11 +62,12 @@ Json json_of(const DeviceInfo& device) {
                        {"target_gpu", device.target_gpu},
                        {"hardware_match", device.hardware_match},
                        {"isa", json_of(device.isa)},
-                       {"caches", Json::list(device.caches, [](const Cache& cache) {
-                          return Json::object({{"level", cache.level},
-                                               {"bytes", cache.bytes},
-                                               {"shared_by_cores", cache.shared_by_cores}});
-                        })},
+                       {"caches", Json::list(device.caches,
+                                             [](const Cache& cache) {
+                                               return Json::object({{"level", cache.level},
+                                                                    {"bytes", cache.bytes},
+                                                                    {"shared_by_cores", cache.shared_by_cores}});
+                                             })},
                        {"shared_memory_per_block_bytes", device.shared_memory_per_block_bytes},
                        {"registers_per_sm", device.registers_per_sm},
                        {"max_threads_per_sm", device.max_threads_per_sm},
@@ -90,7 +91,8 @@ DeviceInfo read_device(const JsonFields& fields) {
   device.isa = fields.texts("isa");
   if (fields.has("caches"))
     for (const JsonFields& cache : fields.objects("caches"))
-      device.caches.push_back({cache.count_or("level", 0), cache.integer("bytes"), cache.count_or("shared_by_cores", 1)});
+      device.caches.push_back(
+          {cache.count_or("level", 0), cache.integer("bytes"), cache.count_or("shared_by_cores", 1)});
   device.shared_memory_per_block_bytes = fields.integer_or("shared_memory_per_block_bytes", 0);
   device.registers_per_sm = fields.integer_or("registers_per_sm", 0);
   device.max_threads_per_sm = fields.count_or("max_threads_per_sm", 0);

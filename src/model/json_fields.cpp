@@ -82,8 +82,10 @@ const Json* JsonFields::optional(const std::string& name) const {
 const Json* JsonFields::find(const std::string& name) const {
   if (value_ == nullptr) return nullptr;
   const Json* value = value_->find(name);
-  if (value == nullptr) refuse(name, "the field '" + name + "'", "no such field");
-  else if (value->is_null()) refuse(name, "a value", "null");
+  if (value == nullptr)
+    refuse(name, "the field '" + name + "'", "no such field");
+  else if (value->is_null())
+    refuse(name, "a value", "null");
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
@@ -147,8 +149,10 @@ std::vector<std::string> JsonFields::texts(const std::string& name) const {
     return result;
   }
   for (const Json& item : *value->items()) {
-    if (item.text() == nullptr) refuse(name, "an array of texts", "in it " + shown(item));
-    else result.push_back(*item.text());
+    if (item.text() == nullptr)
+      refuse(name, "an array of texts", "in it " + shown(item));
+    else
+      result.push_back(*item.text());
   }
   return result;
 }
@@ -171,8 +175,10 @@ std::vector<std::string> JsonFields::x_values(const std::string& name) const {
   }
   for (const Json& item : *value->items()) {
     const auto text = x_value_text(item);
-    if (!text) refuse(name, "an array of numbers or texts", "in it " + shown(item));
-    else result.push_back(*text);
+    if (!text)
+      refuse(name, "an array of numbers or texts", "in it " + shown(item));
+    else
+      result.push_back(*text);
   }
   return result;
 }
@@ -219,8 +225,10 @@ std::vector<double> JsonFields::numbers(const std::string& name) const {
     return result;
   }
   for (const Json& item : *value->items()) {
-    if (!item.is_number()) refuse(name, "an array of numbers", "in it " + shown(item));
-    else result.push_back(*item.number());
+    if (!item.is_number())
+      refuse(name, "an array of numbers", "in it " + shown(item));
+    else
+      result.push_back(*item.number());
   }
   return result;
 }
@@ -261,8 +269,10 @@ std::map<std::string, std::int64_t> JsonFields::integers(const std::string& name
   }
   for (const auto& member : *value->members()) {
     const auto number = member.value.integer();
-    if (!number) refuse(name + "." + member.name, "a whole number of 64 bits", shown(member.value));
-    else result[member.name] = *number;
+    if (!number)
+      refuse(name + "." + member.name, "a whole number of 64 bits", shown(member.value));
+    else
+      result[member.name] = *number;
   }
   return result;
 }
@@ -276,8 +286,10 @@ std::map<std::string, std::string> JsonFields::text_map(const std::string& name)
     return result;
   }
   for (const auto& member : *value->members()) {
-    if (member.value.text() == nullptr) refuse(name + "." + member.name, "a text", shown(member.value));
-    else result[member.name] = *member.value.text();
+    if (member.value.text() == nullptr)
+      refuse(name + "." + member.name, "a text", shown(member.value));
+    else
+      result[member.name] = *member.value.text();
   }
   return result;
 }

@@ -36,19 +36,19 @@ class JsonFields {
   JsonFields(const Json* value, std::string path, JsonFault& fault);
 
   bool has(const std::string& name) const;  // present and not null
-  std::vector<std::string> names() const;  // of the members, in their order
+  std::vector<std::string> names() const;   // of the members, in their order
   std::string path_of(const std::string& name) const;
 
   JsonFields object(const std::string& name) const;                // required
   std::vector<JsonFields> objects(const std::string& name) const;  // required array of objects
 
-  std::string text(const std::string& name) const;                                            // required
-  std::string text_or(const std::string& name, const std::string& missing) const;             // null counts as missing
-  std::vector<std::string> texts(const std::string& name) const;                              // missing: none
-  std::string x_value(const std::string& name = "x_value") const;                             // a number or a text
-  std::vector<std::string> x_values(const std::string& name) const;                           // missing: none
-  double number(const std::string& name) const;                                               // required
-  double not_negative(const std::string& name) const;                                         // required, >= 0
+  std::string text(const std::string& name) const;                                 // required
+  std::string text_or(const std::string& name, const std::string& missing) const;  // null counts as missing
+  std::vector<std::string> texts(const std::string& name) const;                   // missing: none
+  std::string x_value(const std::string& name = "x_value") const;                  // a number or a text
+  std::vector<std::string> x_values(const std::string& name) const;                // missing: none
+  double number(const std::string& name) const;                                    // required
+  double not_negative(const std::string& name) const;                              // required, >= 0
   double number_or(const std::string& name, double missing) const;
   std::optional<double> optional_number(const std::string& name) const;  // missing or null: nothing
   std::vector<double> numbers(const std::string& name) const;            // missing: none
@@ -57,8 +57,8 @@ class JsonFields {
   int count_or(const std::string& name, int missing) const;  // 0 to 2^31 - 1
   std::uint64_t seed_or(const std::string& name, std::uint64_t missing) const;
   bool boolean_or(const std::string& name, bool missing) const;
-  std::map<std::string, std::int64_t> integers(const std::string& name) const;     // {"BLOCK_ROW": 4}; required
-  std::map<std::string, std::string> text_map(const std::string& name) const;      // missing: none
+  std::map<std::string, std::int64_t> integers(const std::string& name) const;  // {"BLOCK_ROW": 4}; required
+  std::map<std::string, std::string> text_map(const std::string& name) const;   // missing: none
   std::vector<std::pair<std::string, JsonFields>> named_objects(const std::string& name) const;  // missing: none
 
   // A word of a closed vocabulary.

@@ -35,14 +35,13 @@ Json json_of(const Comparison& c) {
 }
 
 Json json_of(const SettingsFunction& function) {
-  return Json::object({{"x_name", function.x_name},
-                       {"reason", function.reason},
-                       {"worst_slowdown_pct", function.worst_slowdown_pct},
-                       {"rules", Json::list(function.rules, [](const SettingsRule& rule) {
-                          return Json::object({{"from_x", rule.from_x},
-                                               {"settings", json_of(rule.settings)},
-                                               {"reason", rule.reason}});
-                        })}});
+  return Json::object(
+      {{"x_name", function.x_name},
+       {"reason", function.reason},
+       {"worst_slowdown_pct", function.worst_slowdown_pct},
+       {"rules", Json::list(function.rules, [](const SettingsRule& rule) {
+          return Json::object({{"from_x", rule.from_x}, {"settings", json_of(rule.settings)}, {"reason", rule.reason}});
+        })}});
 }
 
 Json json_of(const std::map<std::string, SettingsFunction>& by_pass) {
@@ -125,7 +124,8 @@ SettingsFunction read_settings_function(const JsonFields& fields) {
     const bool ascending = count == 1 || function.rules[count - 2].from_x < function.rules[count - 1].from_x;
     if (!ascending) rule.refuse("from_x", "rules in ascending order", std::to_string(function.rules.back().from_x));
   }
-  if (function.rules.empty()) fields.refuse("rules", "at least one rule", "none");
+  if (function.rules.empty())
+    fields.refuse("rules", "at least one rule", "none");
   else if (function.rules.front().from_x != 0)
     fields.refuse("rules[0].from_x", "0, so that every size has settings", std::to_string(function.rules[0].from_x));
   return function;

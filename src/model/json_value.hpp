@@ -56,8 +56,8 @@ class Json {
   const std::string* text() const { return std::get_if<std::string>(&state_); }
   const Array* items() const { return std::get_if<Array>(&state_); }
   const Object* members() const { return std::get_if<Object>(&state_); }
-  std::optional<double> number() const;                // any number
-  std::optional<std::int64_t> integer() const;         // a number that is whole and fits
+  std::optional<double> number() const;         // any number
+  std::optional<std::int64_t> integer() const;  // a number that is whole and fits
   std::optional<std::uint64_t> unsigned_integer() const;
 
   const Json* find(std::string_view name) const;  // a member of an object; nullptr where there is none

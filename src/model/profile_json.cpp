@@ -8,9 +8,7 @@ namespace {
 Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json json_of(const Identity& identity) {
-  const auto checked = [](const Located& file) {
-    return Json::object({{"exists", file.exists}, {"note", file.note}});
-  };
+  const auto checked = [](const Located& file) { return Json::object({{"exists", file.exists}, {"note", file.note}}); };
   return Json::object({{"kernel", identity.kernel},
                        {"repository", identity.repository},
                        {"source_file", nullable(identity.source_file.path)},
@@ -85,21 +83,23 @@ Json json_of(const Headroom& row) {
 }
 
 Json json_of(const Bottleneck& bottleneck) {
-  return Json::object({{"class", word(bottleneck.cls)},
-                       {"plain_rule_class", bottleneck.plain_rule_class},
-                       {"confidence", word(bottleneck.confidence)},
-                       {"limiter", bottleneck.limiter},
-                       {"evidence", Json::list(bottleneck.evidence, [](const EvidenceRow& row) {
-                          return Json::object({{"signal", row.signal},
-                                               {"observation", row.observation},
-                                               {"supports", row.supports},
-                                               {"source", word(row.source)}});
-                        })},
-                       {"reasoning", bottleneck.reasoning},
-                       {"refutation", bottleneck.refutation},
-                       {"by_pass", Json::list(bottleneck.by_pass, [](const ClassOfPass& pass) {
-                          return Json::object({{"mode", pass.mode}, {"class", word(pass.cls)}, {"limiter", pass.limiter}});
-                        })}});
+  return Json::object(
+      {{"class", word(bottleneck.cls)},
+       {"plain_rule_class", bottleneck.plain_rule_class},
+       {"confidence", word(bottleneck.confidence)},
+       {"limiter", bottleneck.limiter},
+       {"evidence", Json::list(bottleneck.evidence,
+                               [](const EvidenceRow& row) {
+                                 return Json::object({{"signal", row.signal},
+                                                      {"observation", row.observation},
+                                                      {"supports", row.supports},
+                                                      {"source", word(row.source)}});
+                               })},
+       {"reasoning", bottleneck.reasoning},
+       {"refutation", bottleneck.refutation},
+       {"by_pass", Json::list(bottleneck.by_pass, [](const ClassOfPass& pass) {
+          return Json::object({{"mode", pass.mode}, {"class", word(pass.cls)}, {"limiter", pass.limiter}});
+        })}});
 }
 
 // `live` is true, false, or null where it is not known; `liveness` is the same as a word.
@@ -130,9 +130,10 @@ Json json_of(const Configuration& configuration) {
 Json json_of(const Opportunity& opportunity) {
   return Json::object({{"title", opportunity.title},
                        {"detail", opportunity.detail},
-                       {"locations", Json::list(opportunity.locations, [](const Location& place) {
-                          return Json::object({{"file", place.file}, {"line", place.line}});
-                        })},
+                       {"locations", Json::list(opportunity.locations,
+                                                [](const Location& place) {
+                                                  return Json::object({{"file", place.file}, {"line", place.line}});
+                                                })},
                        {"strategy", opportunity.strategy},
                        {"bound_pct", opportunity.bound_pct},
                        {"risk", opportunity.risk}});
@@ -147,9 +148,7 @@ Json json_of(const StrategyStep& step) {
 }
 
 Json json_tree(const Profile& profile) {
-  const auto each = [](const auto& rows) {
-    return Json::list(rows, [](const auto& row) { return json_of(row); });
-  };
+  const auto each = [](const auto& rows) { return Json::list(rows, [](const auto& row) { return json_of(row); }); };
   return Json::object({{"schema", kProfileSchema},
                        {"kernel", profile.kernel},
                        {"created", profile.created},

@@ -40,8 +40,9 @@ Baseline read_baseline(const JsonFields& fields) {
   baseline.x_name = fields.text("x_name");
   for (const JsonFields& row : fields.objects("rows")) {
     const Quantiles q = read_quantiles(row);
-    baseline.rows.push_back({row.x_value(), row.text("mode"), row.text("provider"), row.text("metric"), row.text("unit"),
-                             q.p20, q.p50, q.p80, q.samples, row.word_or("source", Source::measured)});
+    baseline.rows.push_back({row.x_value(), row.text("mode"), row.text("provider"), row.text("metric"),
+                             row.text("unit"), q.p20, q.p50, q.p80, q.samples,
+                             row.word_or("source", Source::measured)});
   }
   if (baseline.rows.empty()) fields.refuse("rows", "at least one row", "none");
   const JsonFields seen = fields.object("observations");
@@ -103,11 +104,14 @@ Parameter read_parameter(const JsonFields& fields) {
   parameter.value = fields.x_value("value");
   parameter.how_set = fields.word<HowSet>("how_set");
   parameter.notes = fields.text_or("notes", "");
-  if (fields.has("liveness")) parameter.live = fields.word<Liveness>("liveness");
-  else if (fields.has("live")) parameter.live = fields.boolean_or("live", false) ? Liveness::live : Liveness::dead;
+  if (fields.has("liveness"))
+    parameter.live = fields.word<Liveness>("liveness");
+  else if (fields.has("live"))
+    parameter.live = fields.boolean_or("live", false) ? Liveness::live : Liveness::dead;
   const bool contradicts = fields.has("liveness") && fields.has("live") &&
                            fields.boolean_or("live", false) != (parameter.live == Liveness::live);
-  if (contradicts) fields.refuse("live", std::string("agreement with liveness, ") + word(parameter.live), "another value");
+  if (contradicts)
+    fields.refuse("live", std::string("agreement with liveness, ") + word(parameter.live), "another value");
   parameter.live_evidence = fields.text_or("live_evidence", "");
   return parameter;
 }
@@ -213,7 +217,8 @@ base::Result<Profile> parse_profile(const std::string& json, const std::string& 
     document.refuse("schema", kProfileSchema, "'" + schema.substr(0, 80) + "'");
   if (fault.any()) return fault.error(where, remedy);
   if (const Json* kernel = tree->find("kernel"); kernel != nullptr && kernel->text() != nullptr)
-    if (!kernel->text()->empty() && kernel->text()->size() <= 80) remedy = "run 'hone profile " + *kernel->text() + "' again";
+    if (!kernel->text()->empty() && kernel->text()->size() <= 80)
+      remedy = "run 'hone profile " + *kernel->text() + "' again";
   Profile profile = read_profile(document);
   if (fault.any()) return fault.error(where, remedy);
   return profile;

@@ -30,26 +30,25 @@ Json json_of(const ThreeWayRow& row) {
 }  // namespace
 
 std::string to_json(const Report& report) {
-  return Json::object(
-             {{"schema", kReportSchema},
-              {"kernel", report.kernel},
-              {"created", report.created},
-              {"hone", Json::object({{"version", report.hone_version}, {"commit", report.hone_commit}})},
-              {"command", report.command},
-              {"applied", report.applied},
-              {"outcome", report.outcome},
-              {"winner", report.winner},
-              {"three_way", Json::list(report.three_way, [](const auto& row) { return json_of(row); })},
-              {"speedups", Json::list(report.speedups, [](const auto& row) { return model::json_of(row); })},
-              {"correctness", Json::list(report.correctness, [](const auto& gate) { return json_of(gate); })},
-              {"changed_files", model::json_of(report.changed_files)},
-              {"diff", report.diff},
-              {"recommendations", model::json_of(report.recommendations)},
-              {"reproduction", model::json_of(report.reproduction)},
-              {"revert", model::json_of(report.revert)},
-              {"plots", model::json_of(report.plots)},
-              {"profile", json_tree(report.profile)},
-              {"comparison", json_tree(report.comparison)}})
+  return Json::object({{"schema", kReportSchema},
+                       {"kernel", report.kernel},
+                       {"created", report.created},
+                       {"hone", Json::object({{"version", report.hone_version}, {"commit", report.hone_commit}})},
+                       {"command", report.command},
+                       {"applied", report.applied},
+                       {"outcome", report.outcome},
+                       {"winner", report.winner},
+                       {"three_way", Json::list(report.three_way, [](const auto& row) { return json_of(row); })},
+                       {"speedups", Json::list(report.speedups, [](const auto& row) { return model::json_of(row); })},
+                       {"correctness", Json::list(report.correctness, [](const auto& gate) { return json_of(gate); })},
+                       {"changed_files", model::json_of(report.changed_files)},
+                       {"diff", report.diff},
+                       {"recommendations", model::json_of(report.recommendations)},
+                       {"reproduction", model::json_of(report.reproduction)},
+                       {"revert", model::json_of(report.revert)},
+                       {"plots", model::json_of(report.plots)},
+                       {"profile", json_tree(report.profile)},
+                       {"comparison", json_tree(report.comparison)}})
       .dump();
 }
 

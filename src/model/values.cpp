@@ -34,9 +34,9 @@ struct Vocabulary<BottleneckClass> {
 
 template <>
 struct Vocabulary<Source> {
-  static constexpr std::array words{Word<Source>{Source::measured, "measured"}, Word<Source>{Source::counters, "counters"},
-                                    Word<Source>{Source::source_code, "source-code"},
-                                    Word<Source>{Source::recorded, "recorded"}};
+  static constexpr std::array words{
+      Word<Source>{Source::measured, "measured"}, Word<Source>{Source::counters, "counters"},
+      Word<Source>{Source::source_code, "source-code"}, Word<Source>{Source::recorded, "recorded"}};
 };
 
 template <>

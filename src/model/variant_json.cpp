@@ -10,9 +10,10 @@ std::string to_json(const Variant& variant) {
                        {"strategy", variant.strategy},
                        {"title", variant.title},
                        {"settings", json_of(variant.settings)},
-                       {"edits", Json::list(variant.edits, [](const SourceEdit& edit) {
-                          return Json::object({{"file", edit.file}, {"content", edit.content}});
-                        })}})
+                       {"edits", Json::list(variant.edits,
+                                            [](const SourceEdit& edit) {
+                                              return Json::object({{"file", edit.file}, {"content", edit.content}});
+                                            })}})
       .dump();
 }
 

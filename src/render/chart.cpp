@@ -19,11 +19,14 @@ constexpr double log_x_span = 4, log_y_span = 20;
 std::optional<double> number_of(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
+    return std::nullopt;
   return value;
 }
 
-bool drawable(const ChartPoint& point) { return std::isfinite(point.y.p20) && std::isfinite(point.y.p50) && std::isfinite(point.y.p80); }
+bool drawable(const ChartPoint& point) {
+  return std::isfinite(point.y.p20) && std::isfinite(point.y.p50) && std::isfinite(point.y.p80);
+}
 
 // Where x values stand: their order, and for each its place from 0 to 1.
 class XAxis {
@@ -41,7 +44,8 @@ class XAxis {
     low_ = *low;
     high_ = *high;
     logarithmic_ = high_ / low_ >= log_x_span;
-    std::sort(values_.begin(), values_.end(), [](const auto& a, const auto& b) { return *number_of(a) < *number_of(b); });
+    std::sort(values_.begin(), values_.end(),
+              [](const auto& a, const auto& b) { return *number_of(a) < *number_of(b); });
   }
 
   const std::vector<std::string>& values() const { return values_; }
@@ -84,8 +88,11 @@ class YAxis {
     if (chart.reference) widen(*chart.reference * 1.08);  // its label stands above it
     if (!(low <= high)) low = 0, high = 1;
     logarithmic_ = low > 0 && high / low > log_y_span;
-    if (logarithmic_) ticks_ = log_ticks(low, high);
-    else ticks_ = linear_ticks(chart.from_zero ? std::min(0.0, low) : low, high > low || chart.from_zero ? std::max(high, 1e-12) : low + 1, 5);
+    if (logarithmic_)
+      ticks_ = log_ticks(low, high);
+    else
+      ticks_ = linear_ticks(chart.from_zero ? std::min(0.0, low) : low,
+                            high > low || chart.from_zero ? std::max(high, 1e-12) : low + 1, 5);
     if (ticks_.size() < 2) ticks_ = {ticks_.front(), ticks_.front() + 1};
   }
 
@@ -120,8 +127,10 @@ void draw_frame(Svg& svg, const Chart& chart, const XAxis& x, const YAxis& y) {
     svg.text(place, top + plot_height + 20, label, {12, Anchor::middle, Tone::muted});
     label_end = place + half;
   }
-  svg.text(left + plot_width / 2, height - 16, chart.x_title + (x.logarithmic() ? ", log scale" : ""), {13, Anchor::middle});
-  svg.text(22, top + plot_height / 2, chart.y_title + (y.logarithmic() ? ", log scale" : ""), {13, Anchor::middle, Tone::ink, false, -90});
+  svg.text(left + plot_width / 2, height - 16, chart.x_title + (x.logarithmic() ? ", log scale" : ""),
+           {13, Anchor::middle});
+  svg.text(22, top + plot_height / 2, chart.y_title + (y.logarithmic() ? ", log scale" : ""),
+           {13, Anchor::middle, Tone::ink, false, -90});
 }
 
 void draw_legend(Svg& svg, const Chart& chart) {
@@ -153,14 +162,18 @@ bool covered(const Chart& chart, std::size_t index, const YAxis& y) {
 
 void draw_series(Svg& svg, const Chart& chart, const XAxis& x, const YAxis& y) {
   const double count = static_cast<double>(chart.series.size());
-  const double step = x.numeric() ? 0 : std::min(22.0, 0.7 * plot_width / static_cast<double>(std::max<std::size_t>(x.values().size(), 1)) / std::max(count, 1.0));
+  const double step =
+      x.numeric() ? 0
+                  : std::min(22.0, 0.7 * plot_width / static_cast<double>(std::max<std::size_t>(x.values().size(), 1)) /
+                                       std::max(count, 1.0));
   for (std::size_t n = 0; n < chart.series.size(); ++n) {
     const Series& series = chart.series[n];
     const double shift = (static_cast<double>(n) - (count - 1) / 2) * step;
     std::vector<ChartPoint> points;
     for (const ChartPoint& point : series.points)
       if (drawable(point)) points.push_back(point);
-    std::sort(points.begin(), points.end(), [&](const ChartPoint& a, const ChartPoint& b) { return x.place(a.x_value) < x.place(b.x_value); });
+    std::sort(points.begin(), points.end(),
+              [&](const ChartPoint& a, const ChartPoint& b) { return x.place(a.x_value) < x.place(b.x_value); });
     // Drawn wider, so that it shows on both sides of the one that lies on it.
     const bool below = x.numeric() && covered(chart, n, y);
     std::vector<std::pair<double, double>> line;
@@ -176,7 +189,9 @@ void draw_series(Svg& svg, const Chart& chart, const XAxis& x, const YAxis& y) {
         svg.line(place - 4, high, place + 4, high, series.tone, 1.5);
       }
       svg.marker(place, y.place(point.y.p50), series.shape, series.tone,
-                 series.name + " at " + point.x_value + ": " + figure(point.y.p50) + " " + chart.unit + " (" + spread(point.y.p20, point.y.p80) + ")", below ? 7.5 : 4.5);
+                 series.name + " at " + point.x_value + ": " + figure(point.y.p50) + " " + chart.unit + " (" +
+                     spread(point.y.p20, point.y.p80) + ")",
+                 below ? 7.5 : 4.5);
     }
   }
 }

@@ -19,7 +19,8 @@ std::vector<std::string> modes_of(const ComparisonDocument& comparison) {
   std::vector<std::string> modes;
   for (const VariantSummary& variant : comparison.variants)
     for (const ResultRow& row : variant.results)
-      if (row.metric == "speed" && std::find(modes.begin(), modes.end(), row.mode) == modes.end()) modes.push_back(row.mode);
+      if (row.metric == "speed" && std::find(modes.begin(), modes.end(), row.mode) == modes.end())
+        modes.push_back(row.mode);
   return modes;
 }
 
@@ -31,7 +32,8 @@ const ResultRow* any_memory(const VariantSummary& variant, const std::string& x_
 
 void write_variant(Markdown& page, const VariantSummary& variant) {
   page.heading(3, variant.id + ": " + known(variant.title, variant.strategy));
-  page.formatted("**" + verdict_word(variant.status) + "**: " + markdown_text(sentence(known(variant.reason, "no reason recorded"))) +
+  page.formatted("**" + verdict_word(variant.status) +
+                 "**: " + markdown_text(sentence(known(variant.reason, "no reason recorded"))) +
                  (variant.notes_file.empty() ? "" : " Notes: " + markdown_code(variant.notes_file) + "."));
   page.bullets(settings_rules(variant.settings));
   page.table(results_table(variant.results, "speed", "x value", "v0", variant.id));
@@ -47,14 +49,16 @@ Table comparison_table(const ComparisonDocument& comparison) {
   columns.push_back({"Status"});
   Table table(columns);
   for (const VariantSummary& variant : comparison.variants) {
-    std::vector<std::string> cells{variant.id + (variant.id == comparison.winner ? " (winner)" : ""), known(variant.parent, "v0"),
-                                   known(variant.strategy, "none")};
+    std::vector<std::string> cells{variant.id + (variant.id == comparison.winner ? " (winner)" : ""),
+                                   known(variant.parent, "v0"), known(variant.strategy, "none")};
     for (const std::string& mode : modes) {
       const ResultRow* row = find_result(variant.results, comparison.representative_x, mode, "speed");
       cells.push_back(row == nullptr ? "not timed" : ratio_interval(row->ratio, row->ci_low, row->ci_high));
     }
     const ResultRow* memory = any_memory(variant, comparison.representative_x);
-    cells.push_back(memory == nullptr ? "not measured" : memory->ratio == 1 ? "same" : change_text(memory->ratio, "memory"));
+    cells.push_back(memory == nullptr    ? "not measured"
+                    : memory->ratio == 1 ? "same"
+                                         : change_text(memory->ratio, "memory"));
     cells.push_back(model::word(variant.status));
     table.add_row(cells, variant.id == comparison.winner ? Ink::good : Ink::plain);
   }
@@ -63,7 +67,8 @@ Table comparison_table(const ComparisonDocument& comparison) {
 
 std::string evaluations_text(const model::Evaluations& evaluations) {
   return count_of(evaluations.planned, "configuration") + " planned, " +
-         (evaluations.distinct_binaries == 1 ? "1 distinct binary" : std::to_string(evaluations.distinct_binaries) + " distinct binaries") +
+         (evaluations.distinct_binaries == 1 ? "1 distinct binary"
+                                             : std::to_string(evaluations.distinct_binaries) + " distinct binaries") +
          ", " + std::to_string(evaluations.timed) + " timed";
 }
 
@@ -80,11 +85,13 @@ std::string comparison_markdown(const ComparisonDocument& comparison) {
               {"Why the loop stopped", known(comparison.stop_reason, "not recorded")},
               {"Evaluations", evaluations_text(comparison.evaluations)}});
   page.heading(2, "All variants");
-  if (comparison.variants.empty()) page.paragraph("No variant was tried: " + sentence(known(comparison.stop_reason, "the reason was not recorded")));
+  if (comparison.variants.empty())
+    page.paragraph("No variant was tried: " + sentence(known(comparison.stop_reason, "the reason was not recorded")));
   page.table(comparison_table(comparison));
   if (!comparison.variants.empty())
-    page.paragraph("Ratios are time over v0's with the interval of their paired runs, so smaller is faster and v0 itself is 1. "
-                   "Configurations with the machine code of another are not timed again.");
+    page.paragraph(
+        "Ratios are time over v0's with the interval of their paired runs, so smaller is faster and v0 itself is 1. "
+        "Configurations with the machine code of another are not timed again.");
   if (!comparison.variants.empty()) page.heading(2, "Variant by variant");
   for (const VariantSummary& variant : comparison.variants) write_variant(page, variant);
   page.heading(2, "What was learnt");

@@ -17,7 +17,9 @@ std::size_t longest_run(const std::string& text, char c) {
   return longest;
 }
 
-bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; }
+bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
+}
 
 // An underscore between letters (num_warps) is no markup; one at the edge of a word is. A star is, unless it stands alone.
 bool is_markup(const std::string& text, std::size_t at) {
@@ -48,8 +50,10 @@ std::string escaped(const std::string& raw, bool cell) {
         continue;
       }
     }
-    if (cell && text[at] == '|') result += '\\';
-    else if (text[at] == '`' || is_markup(text, at)) result += '\\';
+    if (cell && text[at] == '|')
+      result += '\\';
+    else if (text[at] == '`' || is_markup(text, at))
+      result += '\\';
     result += text[at];
   }
   return result;
@@ -57,7 +61,8 @@ std::string escaped(const std::string& raw, bool cell) {
 
 // A paragraph that begins like a heading, a list or a quotation is none.
 bool begins_as_block(const std::string& text) {
-  return !text.empty() && (text[0] == '#' || text[0] == '>' || ((text[0] == '-' || text[0] == '+') && text.size() > 1 && text[1] == ' '));
+  return !text.empty() && (text[0] == '#' || text[0] == '>' ||
+                           ((text[0] == '-' || text[0] == '+') && text.size() > 1 && text[1] == ' '));
 }
 
 }  // namespace

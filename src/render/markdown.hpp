@@ -12,10 +12,10 @@ namespace hone::render {
 class Markdown {
  public:
   void heading(int level, const std::string& text);
-  void paragraph(const std::string& text);   // escaped; empty text adds nothing
-  void formatted(const std::string& markup);  // Markdown already
-  void bullets(const std::vector<std::string>& items);           // escaped; empty items are left out
-  void numbered(const std::vector<std::string>& markup_items);   // Markdown already
+  void paragraph(const std::string& text);                      // escaped; empty text adds nothing
+  void formatted(const std::string& markup);                    // Markdown already
+  void bullets(const std::vector<std::string>& items);          // escaped; empty items are left out
+  void numbered(const std::vector<std::string>& markup_items);  // Markdown already
   void table(const Table& table);
   void block(const std::string& text, const std::string& language);
   // Name and value in a two-column table; an empty value reads "not known".

@@ -24,12 +24,19 @@ void write_before(Markdown& page, const Notes& notes) {
   page.paragraph(known(notes.changes, "None was described."));
   if (!notes.diff.empty()) page.block(notes.diff, "diff");
   page.heading(2, "Expected Outcome");
-  if (notes.predictions.empty()) return page.paragraph("No figure was predicted, so the results can not confirm the hypothesis.");
-  Table table({{"x value", Align::right}, {"Mode"}, {"Predicted ratio", Align::right}, {"Predicted change", Align::right}, {"Why"}});
+  if (notes.predictions.empty())
+    return page.paragraph("No figure was predicted, so the results can not confirm the hypothesis.");
+  Table table({{"x value", Align::right},
+               {"Mode"},
+               {"Predicted ratio", Align::right},
+               {"Predicted change", Align::right},
+               {"Why"}});
   for (const model::Prediction& one : notes.predictions)
-    table.add_row({one.x_value, one.mode, ratio(one.ratio), change_text(one.ratio, "speed"), known(one.why, "no reason written")});
+    table.add_row({one.x_value, one.mode, ratio(one.ratio), change_text(one.ratio, "speed"),
+                   known(one.why, "no reason written")});
   page.table(table);
-  page.paragraph("Ratios are time of " + notes.variant + " over time of " + known(notes.parent, "v0") + ", written before anything ran.");
+  page.paragraph("Ratios are time of " + notes.variant + " over time of " + known(notes.parent, "v0") +
+                 ", written before anything ran.");
 }
 
 }  // namespace
@@ -41,7 +48,8 @@ std::string notes_markdown(const Notes& notes) {
 
   page.heading(2, "Actual Results");
   const Table speed = results_table(notes.results, "speed", "x value", "v0", notes.variant);
-  if (speed.empty()) page.paragraph("Nothing was timed: " + sentence(known(notes.reason, "the reason was not recorded")));
+  if (speed.empty())
+    page.paragraph("Nothing was timed: " + sentence(known(notes.reason, "the reason was not recorded")));
   page.table(speed);
   const Table memory = results_table(notes.results, "memory", "x value", "v0", notes.variant);
   if (memory.empty() && !speed.empty()) page.paragraph("Memory was not measured for this variant.");
@@ -49,16 +57,20 @@ std::string notes_markdown(const Notes& notes) {
   page.heading(2, "Guardrail Checks");
   Table guardrails({{"Check"}, {"Threshold"}, {"Interval"}, {"Status"}, {"Detail"}});
   for (const model::GuardrailCheck& one : notes.guardrails)
-    guardrails.add_row({one.check, known(one.threshold, "none"), known(one.interval, "not measured"), one.status, known(one.detail, "none")});
+    guardrails.add_row({one.check, known(one.threshold, "none"), known(one.interval, "not measured"), one.status,
+                        known(one.detail, "none")});
   if (guardrails.empty()) page.paragraph("None was reached: the variant ended before its guardrails.");
   page.table(guardrails);
   page.heading(2, "Verdict");
-  page.formatted("**" + verdict_word(notes.status) + "**: " + markdown_text(sentence(known(notes.reason, "no reason recorded"))));
+  page.formatted("**" + verdict_word(notes.status) +
+                 "**: " + markdown_text(sentence(known(notes.reason, "no reason recorded"))));
   page.heading(2, "Learnings");
   // One line for each prediction against its outcome, then the advice.
   const std::vector<std::string> lines = base::split(known(notes.learnings, "None was written."), '\n');
-  if (lines.size() == 1) page.paragraph(lines.front());
-  else page.bullets(lines);
+  if (lines.size() == 1)
+    page.paragraph(lines.front());
+  else
+    page.bullets(lines);
   return page.str();
 }
 

@@ -22,7 +22,8 @@ std::string outcome_word(const Report& report) {
 std::vector<std::string> modes_of(const std::vector<ResultRow>& rows) {
   std::vector<std::string> modes;
   for (const ResultRow& row : rows)
-    if (row.metric == "speed" && std::find(modes.begin(), modes.end(), row.mode) == modes.end()) modes.push_back(row.mode);
+    if (row.metric == "speed" && std::find(modes.begin(), modes.end(), row.mode) == modes.end())
+      modes.push_back(row.mode);
   return modes;
 }
 

@@ -15,7 +15,8 @@ using model::Profile;
 std::string live_text(const Parameter& parameter) {
   std::string text = model::word(parameter.live);
   if (!parameter.live_evidence.empty()) return text + ": " + parameter.live_evidence;
-  return text + (parameter.live == model::Liveness::unknown ? ": its machine code was not compared" : ": no proof recorded");
+  return text +
+         (parameter.live == model::Liveness::unknown ? ": its machine code was not compared" : ": no proof recorded");
 }
 
 // Defaults and habits that are often stated wrongly, only where a parameter of this kernel makes them matter.
@@ -28,7 +29,10 @@ std::vector<std::string> corrections(const Profile& profile) {
     dead_stages = dead_stages || (parameter.name == "num_stages" && parameter.live == model::Liveness::dead);
   }
   if (triton_default) notes.push_back("Triton's defaults on NVIDIA are num_warps 4 and num_stages 3, not 1.");
-  if (dead_stages) notes.push_back("num_stages pipelines the loads of a loop; a kernel without a loop over its row compiles to the same code for every value, so it is left out of the sweep.");
+  if (dead_stages)
+    notes.push_back(
+        "num_stages pipelines the loads of a loop; a kernel without a loop over its row compiles to the same code for "
+        "every value, so it is left out of the sweep.");
   return notes;
 }
 
@@ -44,11 +48,15 @@ std::string places(const std::vector<model::Location>& locations) {
 void write_bottleneck(Markdown& page, const Profile& profile) {
   const model::Bottleneck& found = profile.bottleneck;
   page.heading(2, "5. Bottleneck Classification");
-  page.facts({{"Class", std::string(model::word(found.cls)) + (found.limiter.empty() ? "" : ", limited by " + found.limiter)},
-              {"Confidence", model::word(found.confidence)},
-              {"Plain rule", known(found.plain_rule_class, "not recorded")}});
-  page.paragraph("The plain rule calls a kernel memory-bound over 60 % memory and under 40 % compute throughput, compute-bound for the "
-                 "mirror, balanced with both from 30 to 60 %; it leaves much of the plane without a word, so it is shown and not used.");
+  page.facts(
+      {{"Class", std::string(model::word(found.cls)) + (found.limiter.empty() ? "" : ", limited by " + found.limiter)},
+       {"Confidence", model::word(found.confidence)},
+       {"Plain rule", known(found.plain_rule_class, "not recorded")}});
+  page.paragraph(
+      "The plain rule calls a kernel memory-bound over 60 % memory and under 40 % compute throughput, compute-bound "
+      "for the "
+      "mirror, balanced with both from 30 to 60 %; it leaves much of the plane without a word, so it is shown and not "
+      "used.");
   Table passes({{"Pass"}, {"Class"}, {"Limited by"}});
   for (const model::ClassOfPass& pass : found.by_pass)
     passes.add_row({pass.mode, model::word(pass.cls), known(pass.limiter, "not known")});
@@ -63,15 +71,17 @@ void write_bottleneck(Markdown& page, const Profile& profile) {
   bool latency = found.cls == BottleneckClass::latency_bound;
   for (const model::ClassOfPass& pass : found.by_pass) latency = latency || pass.cls == BottleneckClass::latency_bound;
   if (latency)
-    page.paragraph("Low memory and low compute throughput together are not a balance: the units wait. More work in flight helps, "
-                   "less work does not.");
+    page.paragraph(
+        "Low memory and low compute throughput together are not a balance: the units wait. More work in flight helps, "
+        "less work does not.");
   page.paragraph("What would refute it: " + sentence(known(found.refutation, "not stated")));
 }
 
 void write_configuration(Markdown& page, const Profile& profile) {
   const model::Configuration& configuration = profile.configuration;
   page.heading(2, "6. Current Configuration Analysis");
-  if (configuration.parameters.empty()) page.paragraph("No parameter was found: the kernel has no knob that hone knows.");
+  if (configuration.parameters.empty())
+    page.paragraph("No parameter was found: the kernel has no knob that hone knows.");
   Table table({{"Parameter"}, {"Current Value"}, {"How Set"}, {"Live"}, {"Notes"}});
   for (const Parameter& parameter : configuration.parameters)
     table.add_row({markdown_code(parameter.name), known(parameter.value, "not known"), model::word(parameter.how_set),
@@ -80,10 +90,11 @@ void write_configuration(Markdown& page, const Profile& profile) {
   page.bullets(corrections(profile));
   const model::MemoryAccess& memory = configuration.memory_access;
   page.heading(3, "Memory access patterns");
-  page.facts({{"Stride and coalescing", known(memory.stride_pattern, "not known: the source was not analysed")},
-              {"Cache modifiers", known(memory.cache_modifiers, "none found")},
-              {"In-place operations", known(memory.in_place, "none found")},
-              {"Saved against recomputed", known(memory.saved_vs_recomputed, "not known: the source was not analysed")}});
+  page.facts(
+      {{"Stride and coalescing", known(memory.stride_pattern, "not known: the source was not analysed")},
+       {"Cache modifiers", known(memory.cache_modifiers, "none found")},
+       {"In-place operations", known(memory.in_place, "none found")},
+       {"Saved against recomputed", known(memory.saved_vs_recomputed, "not known: the source was not analysed")}});
   const model::ComputePatterns& compute = configuration.compute;
   page.heading(3, "Compute patterns");
   page.facts({{"Precision-sensitive operations", known(compute.precision_ops, "none found")},
@@ -99,8 +110,9 @@ void write_opportunities(Markdown& page, const Profile& profile) {
   int number = 0;
   for (const model::Opportunity& one : profile.opportunities) {
     page.heading(4, std::to_string(++number) + ". " + one.title);
-    page.formatted("- Where: " + places(one.locations) + "\n- Costs today: " + markdown_text(sentence(known(one.detail, "not measured"))) +
-                   "\n- At most: " + (one.bound_pct > 0 ? percent(one.bound_pct) + " of the time of the pass." : "not known.") +
+    page.formatted("- Where: " + places(one.locations) +
+                   "\n- Costs today: " + markdown_text(sentence(known(one.detail, "not measured"))) + "\n- At most: " +
+                   (one.bound_pct > 0 ? percent(one.bound_pct) + " of the time of the pass." : "not known.") +
                    "\n- Risk: " + markdown_text(sentence(known(one.risk, "none stated"))) +
                    "\n- Taken up by: " + (one.strategy.empty() ? "no strategy" : markdown_code(one.strategy)) + ".");
   }
@@ -110,15 +122,18 @@ void write_opportunities(Markdown& page, const Profile& profile) {
   bool streaming = false;
   for (const model::StrategyStep& step : profile.strategy_order) {
     steps.push_back("**" + markdown_text(step.title) + "** (" + markdown_code(step.strategy) + "). " +
-                    markdown_text(sentence(known(step.reason, "no reason recorded"))) + " Bound on gain: " +
-                    markdown_text(sentence(known(step.bound, "not known"))) + " Risk: " +
-                    markdown_text(sentence(known(step.risk, "none stated"))));
-    streaming = streaming || step.strategy.find("streaming") != std::string::npos || step.strategy.find("cache") != std::string::npos;
+                    markdown_text(sentence(known(step.reason, "no reason recorded"))) +
+                    " Bound on gain: " + markdown_text(sentence(known(step.bound, "not known"))) +
+                    " Risk: " + markdown_text(sentence(known(step.risk, "none stated"))));
+    streaming = streaming || step.strategy.find("streaming") != std::string::npos ||
+                step.strategy.find("cache") != std::string::npos;
   }
   page.numbered(steps);
   if (streaming)
-    page.paragraph("Streaming and evict-first hints can lose, where the next reader would have found the data in a cache: they are "
-                   "measured both ways and kept only when they win.");
+    page.paragraph(
+        "Streaming and evict-first hints can lose, where the next reader would have found the data in a cache: they "
+        "are "
+        "measured both ways and kept only when they win.");
   page.heading(3, "Estimated Iterations");
   page.paragraph(count_of(profile.estimated_iterations.variants, "variant") + ": " +
                  sentence(known(profile.estimated_iterations.rationale, "no rationale recorded")));

@@ -26,7 +26,8 @@ void write_speed(Markdown& page, const Profile& profile) {
   if (points.empty()) return page.paragraph("No pass was timed; the observations below say why.");
   const std::string own = own_provider(profile);
   const std::vector<std::string> others = other_providers(profile);
-  std::vector<Column> columns{{x_title(profile), Align::right}, {"Mode"}, {own, Align::right}, {"p20 to p80", Align::right}};
+  std::vector<Column> columns{
+      {x_title(profile), Align::right}, {"Mode"}, {own, Align::right}, {"p20 to p80", Align::right}};
   for (const std::string& other : others) {
     columns.push_back({other, Align::right});
     columns.push_back({"p20 to p80", Align::right});
@@ -47,8 +48,10 @@ void write_speed(Markdown& page, const Profile& profile) {
     table.add_row(cells);
   }
   page.table(table);
-  page.paragraph("Medians in ms. " + own + " and what it is compared with are kernel time; wall time is what the caller of " + own +
-                 " waits for, launch and synchronization included. Speedup is the other provider's time over " + own + "'s.");
+  page.paragraph("Medians in ms. " + own +
+                 " and what it is compared with are kernel time; wall time is what the caller of " + own +
+                 " waits for, launch and synchronization included. Speedup is the other provider's time over " + own +
+                 "'s.");
 }
 
 // Numbers from elsewhere are never mistaken for measurements.
@@ -56,7 +59,8 @@ void write_sources(Markdown& page, const Profile& profile) {
   std::vector<std::string> lines;
   for (const BaselineRow& row : profile.baseline.rows) {
     if (row.source == model::Source::measured) continue;
-    const std::string line = "The " + row.metric + " of " + row.provider + " is " + model::word(row.source) + ", not measured here.";
+    const std::string line =
+        "The " + row.metric + " of " + row.provider + " is " + model::word(row.source) + ", not measured here.";
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
   page.bullets(lines);
@@ -65,7 +69,8 @@ void write_sources(Markdown& page, const Profile& profile) {
 void write_memory(Markdown& page, const Profile& profile) {
   page.heading(3, "Memory");
   const std::vector<Point> points = points_of(profile, "memory");
-  if (points.empty()) return page.paragraph("Memory was not measured: the repository reports no memory for this kernel.");
+  if (points.empty())
+    return page.paragraph("Memory was not measured: the repository reports no memory for this kernel.");
   const std::string own = own_provider(profile);
   const std::vector<std::string> others = other_providers(profile);
   std::vector<Column> columns{{x_title(profile), Align::right}, {"Mode"}, {own + " (MB)", Align::right}};
@@ -86,34 +91,46 @@ void write_memory(Markdown& page, const Profile& profile) {
     table.add_row(cells);
   }
   page.table(table);
-  page.paragraph("The peak over what was allocated before the call, so the kernel's own: the inputs, which every provider needs, "
-                 "would hide the difference.");
+  page.paragraph(
+      "The peak over what was allocated before the call, so the kernel's own: the inputs, which every provider needs, "
+      "would hide the difference.");
 }
 
 void write_headroom(Markdown& page, const Profile& profile) {
   page.heading(3, "Headroom and noise floor");
   if (profile.headroom.empty() && profile.baseline.noise_floor.empty())
-    return page.paragraph("Neither a floor nor a noise floor is known for these rows: no ceiling or no paired run was available.");
-  Table table({{x_title(profile), Align::right}, {"Mode"}, {"Measured (ms)", Align::right}, {"Floor (ms)", Align::right},
-               {"Ratio", Align::right}, {"Share of ceiling", Align::right}, {"Floor set by"}, {"Least traffic", Align::right},
+    return page.paragraph(
+        "Neither a floor nor a noise floor is known for these rows: no ceiling or no paired run was available.");
+  Table table({{x_title(profile), Align::right},
+               {"Mode"},
+               {"Measured (ms)", Align::right},
+               {"Floor (ms)", Align::right},
+               {"Ratio", Align::right},
+               {"Share of ceiling", Align::right},
+               {"Floor set by"},
+               {"Least traffic", Align::right},
                {"Smallest visible effect", Align::right}});
   for (const Point& point : points_of(profile, "speed")) {
     const model::Headroom* room = find_headroom(profile, point.x_value, point.mode);
     const model::NoiseFloor* noise = find_noise(profile, point.x_value, point.mode);
     std::vector<std::string> cells{point.x_value, point.mode};
     if (room != nullptr)
-      cells.insert(cells.end(), {figure(room->measured_ms), figure(room->floor_ms), figure(room->ratio),
-                                 percent(room->share_of_ceiling_pct), known(ceiling_title(room->ceiling), "not recorded"),
-                                 room->bytes > 0 ? bytes(room->bytes) : "not counted"});
+      cells.insert(
+          cells.end(),
+          {figure(room->measured_ms), figure(room->floor_ms), figure(room->ratio), percent(room->share_of_ceiling_pct),
+           known(ceiling_title(room->ceiling), "not recorded"), room->bytes > 0 ? bytes(room->bytes) : "not counted"});
     else
-      cells.insert(cells.end(), {"see Speed", "not known", "not known", "not known", "no floor for this pass", "not counted"});
+      cells.insert(cells.end(),
+                   {"see Speed", "not known", "not known", "not known", "no floor for this pass", "not counted"});
     cells.push_back(noise != nullptr ? percent(noise->smallest_effect_pct) : "no A/A run");
     table.add_row(cells);
   }
   page.table(table);
-  page.paragraph("The floor is the larger of least traffic over bandwidth and operations over rate, against the ceilings of block 2. "
-                 "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
-                 "claimed, whatever the medians say.");
+  page.paragraph(
+      "The floor is the larger of least traffic over bandwidth and operations over rate, against the ceilings of block "
+      "2. "
+      "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
+      "claimed, whatever the medians say.");
 }
 
 void write_host_note(Markdown& page, const Profile& profile) {
@@ -123,11 +140,13 @@ void write_host_note(Markdown& page, const Profile& profile) {
     const BaselineRow* kernel = find_row(profile, point.x_value, point.mode, own, "speed");
     const BaselineRow* wall = find_row(profile, point.x_value, point.mode, own, "wall");
     if (kernel == nullptr || wall == nullptr || !(wall->p50 > host_dominates * kernel->p50)) continue;
-    places += (places.empty() ? "" : ", ") + point.mode + " at " + point.x_value + " (" + figure(wall->p50 / kernel->p50) + "x)";
+    places += (places.empty() ? "" : ", ") + point.mode + " at " + point.x_value + " (" +
+              figure(wall->p50 / kernel->p50) + "x)";
   }
   if (!places.empty())
-    page.paragraph("Wall time is far over kernel time for " + places +
-                   ". A benchmark that times the caller measures the host there, and a faster kernel will hardly show in it.");
+    page.paragraph(
+        "Wall time is far over kernel time for " + places +
+        ". A benchmark that times the caller measures the host there, and a faster kernel will hardly show in it.");
 }
 
 }  // namespace
@@ -145,8 +164,10 @@ void write_baseline(Markdown& page, const Profile& profile) {
                     (seen.slowest_mode_reason.empty() ? "" : ", because " + seen.slowest_mode_reason) + ".",
                 "Largest x value: " + known(seen.largest_x_value, "not known") + ".",
                 "Scaling: " + sentence(known(seen.scaling_trend, "not known, fewer than two sizes"))});
-  if (seen.warnings.empty()) page.paragraph("Nothing was seen that makes these tables untrustworthy.");
-  else page.paragraph("Read these tables with care:");
+  if (seen.warnings.empty())
+    page.paragraph("Nothing was seen that makes these tables untrustworthy.");
+  else
+    page.paragraph("Read these tables with care:");
   std::vector<std::string> warnings;
   for (const std::string& warning : seen.warnings) warnings.push_back(sentence(warning));
   page.bullets(warnings);

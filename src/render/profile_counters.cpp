@@ -1,4 +1,7 @@
 // Block 4 of profile.md: hardware counters, or the experiments that stand in for them.
+#include <algorithm>
+#include <cmath>
+
 #include "render/format.hpp"
 #include "render/profile_blocks.hpp"
 #include "render/profile_view.hpp"
@@ -24,7 +27,11 @@ std::string occupancy_in_words(const CounterSummary& kernel) {
 
 std::string throughput_in_words(std::optional<double> pct) {
   if (!pct) return "";
-  return *pct >= 80 ? "near its limit" : *pct >= 60 ? "busy" : *pct >= 40 ? "half used" : "mostly idle";
+  return *pct >= 80   ? "near its limit"
+         : *pct >= 60 ? "busy"
+         : *pct >= 40 ? "half used"
+         : *pct >= 20 ? "less than half used"
+                      : "mostly idle";
 }
 
 std::string hit_rate_in_words(std::optional<double> pct) {
@@ -46,40 +53,72 @@ std::string shown(std::optional<double> value, const std::string& unit) {
   return value ? figure(*value) + unit : "not in this capture";
 }
 
+std::string shown_percent(std::optional<double> value) { return value ? percent(*value) : "not in this capture"; }
+
+std::string shown_count(std::optional<double> value) {
+  return value ? figure(*value, *value == std::floor(*value) ? 1 + static_cast<int>(std::log10(std::max(*value, 1.0))) : 3)
+               : "not in this capture";
+}
+
 std::string assessed(const std::string& words) { return known(words, "no assessment without the number"); }
 
 void write_kernel(Markdown& page, const CounterSummary& kernel) {
-  page.heading(3, kernel.name);
+  page.formatted("### " + markdown_code(known(kernel.name, "unnamed kernel")));
   std::string line = "Grid " + known(kernel.grid, "not known") + ", block " + known(kernel.block, "not known");
   line += kernel.launches > 1 ? ", " + std::to_string(kernel.launches) + " launches" : "";
-  line += kernel.library.empty() ? "" : ", a kernel of " + kernel.library;
   page.paragraph(line + "." + (kernel.note.empty() ? "" : " " + sentence(kernel.note)));
   Table table({{"Metric"}, {"Value", Align::right}, {"Assessment"}});
-  table.add_row({"SM Occupancy, achieved", shown(kernel.occupancy_pct, " %"), assessed(occupancy_in_words(kernel))});
-  table.add_row({"SM Occupancy, theoretical", shown(kernel.theoretical_occupancy_pct, " %"), "what registers, shared memory and block size allow"});
-  table.add_row({"Compute Throughput", shown(kernel.compute_throughput_pct, " %"), assessed(throughput_in_words(kernel.compute_throughput_pct))});
-  table.add_row({"Memory Throughput", shown(kernel.memory_throughput_pct, " %"), assessed(throughput_in_words(kernel.memory_throughput_pct))});
-  table.add_row({"L1 Hit Rate", shown(kernel.l1_hit_rate_pct, " %"), assessed(hit_rate_in_words(kernel.l1_hit_rate_pct))});
-  table.add_row({"L2 Hit Rate", shown(kernel.l2_hit_rate_pct, " %"), assessed(hit_rate_in_words(kernel.l2_hit_rate_pct))});
-  table.add_row({"Registers per Thread", shown(kernel.registers_per_thread, ""), assessed(registers_in_words(kernel.registers_per_thread))});
-  table.add_row({"Spills", shown(kernel.spills, ""), assessed(spills_in_words(kernel.spills))});
-  table.add_row({"Duration under the profiler", shown(kernel.duration_us, " us"), "not comparable with the times of block 3: other clocks, caches and replay"});
+  table.add_row({"SM Occupancy, achieved", shown_percent(kernel.occupancy_pct), assessed(occupancy_in_words(kernel))});
+  table.add_row({"SM Occupancy, theoretical", shown_percent(kernel.theoretical_occupancy_pct),
+                 "what registers, shared memory and block size allow"});
+  table.add_row({"Compute Throughput", shown_percent(kernel.compute_throughput_pct),
+                 assessed(throughput_in_words(kernel.compute_throughput_pct))});
+  table.add_row({"Memory Throughput", shown_percent(kernel.memory_throughput_pct),
+                 assessed(throughput_in_words(kernel.memory_throughput_pct))});
+  table.add_row(
+      {"L1 Hit Rate", shown_percent(kernel.l1_hit_rate_pct), assessed(hit_rate_in_words(kernel.l1_hit_rate_pct))});
+  table.add_row(
+      {"L2 Hit Rate", shown_percent(kernel.l2_hit_rate_pct), assessed(hit_rate_in_words(kernel.l2_hit_rate_pct))});
+  table.add_row({"Registers per Thread", shown_count(kernel.registers_per_thread),
+                 assessed(registers_in_words(kernel.registers_per_thread))});
+  table.add_row({"Spills", shown_count(kernel.spills), assessed(spills_in_words(kernel.spills))});
+  table.add_row({"Duration under the profiler", shown(kernel.duration_us, " us"),
+                 "not comparable with the times of block 3: other clocks, caches and replay"});
   page.table(table);
   std::string stalls;
-  for (const model::Stall& stall : kernel.stalls) stalls += (stalls.empty() ? "" : ", ") + stall.reason + " " + percent(stall.pct);
+  for (const model::Stall& stall : kernel.stalls)
+    stalls += (stalls.empty() ? "" : ", ") + stall.reason + " " + percent(stall.pct);
   page.paragraph("Top warp stalls: " + known(stalls, "not in this capture") + ".");
+}
+
+// A capture without a filter holds the kernels of libraries too: named, and left to their authors.
+void write_library_kernels(Markdown& page, const model::Counters& counters) {
+  Table table({{"Kernel"}, {"Of"}, {"Launches", Align::right}, {"Duration under the profiler", Align::right}});
+  for (const CounterSummary& kernel : counters.kernels)
+    if (!kernel.library.empty())
+      table.add_row({markdown_code(known(kernel.name, "unnamed kernel")), kernel.library, std::to_string(kernel.launches),
+                     shown(kernel.duration_us, " us")});
+  if (table.empty()) return;
+  page.heading(3, "Kernels of libraries in the same capture");
+  page.table(table);
 }
 
 void write_experiments(Markdown& page, const model::Profile& profile) {
   if (profile.counters.experiments.empty()) return;
   page.heading(3, "Experiments without counters");
-  Table table({{"Experiment"}, {known(profile.baseline.x_name, "x value"), Align::right}, {"Mode"},
-               {"Time over unchanged", Align::right}, {"What it shows"}});
+  Table table({{"Experiment"},
+               {known(profile.baseline.x_name, "x value"), Align::right},
+               {"Mode"},
+               {"Time over unchanged", Align::right},
+               {"What it shows"}});
   for (const model::Experiment& one : profile.counters.experiments)
     table.add_row({one.name + (one.parameter.empty() ? "" : ", " + one.parameter), one.x_value, one.mode,
-                   ratio_interval(one.ratio, one.ci_low, one.ci_high), known(one.observation, "no observation recorded")});
+                   ratio_interval(one.ratio, one.ci_low, one.ci_high),
+                   known(one.observation, "no observation recorded")});
   page.table(table);
-  page.paragraph("Each is the same pass with one thing changed, paired with the unchanged pass; below 1 means the changed one is faster.");
+  page.paragraph(
+      "Each is the same pass with one thing changed, paired with the unchanged pass; below 1 means the changed one is "
+      "faster.");
 }
 
 }  // namespace
@@ -88,13 +127,17 @@ void write_counters(Markdown& page, const model::Profile& profile) {
   const model::Counters& counters = profile.counters;
   page.heading(2, "4. NCU Profiling Summary");
   if (counters.status == "available") {
-    page.formatted("**Status: available**" + (counters.route.empty() ? "" : " (" + markdown_text(counters.route) + ").") +
+    page.formatted("**Status: available**" +
+                   (counters.route.empty() ? "" : " (" + markdown_text(counters.route) + ").") +
                    (counters.reason.empty() ? "" : " " + markdown_text(sentence(counters.reason))));
   } else {
-    page.formatted("**Status: unavailable.** " + markdown_text(sentence(known(counters.reason, "the reason was not recorded"))));
+    page.formatted("**Status: unavailable.** " +
+                   markdown_text(sentence(known(counters.reason, "the reason was not recorded"))));
     page.paragraph("To get them: " + sentence(known(counters.remedy, "no remedy is known")));
   }
-  for (const CounterSummary& kernel : counters.kernels) write_kernel(page, kernel);
+  for (const CounterSummary& kernel : counters.kernels)
+    if (kernel.library.empty()) write_kernel(page, kernel);
+  write_library_kernels(page, counters);
   if (!counters.cpu_events.empty()) {
     page.heading(3, "CPU events");
     Table table({{"Event"}, {"Value", Align::right}});

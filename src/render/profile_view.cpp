@@ -9,7 +9,8 @@ using model::Profile;
 
 std::string own_provider(const Profile& profile) {
   for (const BaselineRow& row : profile.baseline.rows)
-    if (row.provider == "hone" || row.provider == "liger" || row.provider == profile.identity.repository) return row.provider;
+    if (row.provider == "hone" || row.provider == "liger" || row.provider == profile.identity.repository)
+      return row.provider;
   return profile.baseline.rows.empty() ? "hone" : profile.baseline.rows.front().provider;
 }
 
@@ -17,7 +18,8 @@ std::vector<std::string> other_providers(const Profile& profile) {
   const std::string own = own_provider(profile);
   std::vector<std::string> names;
   for (const BaselineRow& row : profile.baseline.rows)
-    if (row.provider != own && std::find(names.begin(), names.end(), row.provider) == names.end()) names.push_back(row.provider);
+    if (row.provider != own && std::find(names.begin(), names.end(), row.provider) == names.end())
+      names.push_back(row.provider);
   return names;
 }
 

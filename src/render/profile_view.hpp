@@ -14,7 +14,8 @@ std::vector<std::string> other_providers(const model::Profile& profile);
 
 const model::BaselineRow* find_row(const model::Profile& profile, const std::string& x_value, const std::string& mode,
                                    const std::string& provider, const std::string& metric);
-const model::Headroom* find_headroom(const model::Profile& profile, const std::string& x_value, const std::string& mode);
+const model::Headroom* find_headroom(const model::Profile& profile, const std::string& x_value,
+                                     const std::string& mode);
 const model::NoiseFloor* find_noise(const model::Profile& profile, const std::string& x_value, const std::string& mode);
 
 struct Point {

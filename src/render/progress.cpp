@@ -14,7 +14,9 @@ constexpr std::size_t bar_width = 16;
 double clamped(double fraction) { return std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0; }
 
 // Rounded down: 100 % stands only where all is done.
-std::string whole_percent(double fraction) { return std::to_string(static_cast<int>(std::floor(fraction * 100 + 1e-9))) + " %"; }
+std::string whole_percent(double fraction) {
+  return std::to_string(static_cast<int>(std::floor(fraction * 100 + 1e-9))) + " %";
+}
 
 std::string cut(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;

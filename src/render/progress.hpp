@@ -8,8 +8,8 @@
 namespace hone::render {
 
 struct ProgressState {
-  std::string label;        // "sweep: forward at 4096"
-  double fraction = 0;      // done so far, 0 to 1; outside of it is clamped, not a number counts as 0
+  std::string label;    // "sweep: forward at 4096"
+  double fraction = 0;  // done so far, 0 to 1; outside of it is clamped, not a number counts as 0
   double elapsed_s = 0;
 };
 

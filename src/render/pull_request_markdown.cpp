@@ -36,11 +36,14 @@ void write_measured(Markdown& page, const Report& report) {
   const model::DeviceInfo& device = report.profile.device;
   page.bullets({"Device: " + known(device.name, "not known") + ", " + known(device.driver, "driver not known") + ", " +
                     known(device.compiler, "compiler not known") + ".",
-                "Original and optimized kernel alternate in one session on the same inputs; ratios carry their interval, and a change is "
+                "Original and optimized kernel alternate in one session on the same inputs; ratios carry their "
+                "interval, and a change is "
                 "claimed only where the whole interval lies on one side of 1.",
-                "Kernel time, caches cold, inputs restored before each run; the noise floor comes from the original against a byte copy of "
+                "Kernel time, caches cold, inputs restored before each run; the noise floor comes from the original "
+                "against a byte copy of "
                 "itself.",
-                "hone " + report.hone_version + " (" + known(report.hone_commit, "commit not known") + "), " + known(report.created, "date not known") + "."});
+                "hone " + report.hone_version + " (" + known(report.hone_commit, "commit not known") + "), " +
+                    known(report.created, "date not known") + "."});
 }
 
 }  // namespace
@@ -59,8 +62,10 @@ std::string pull_request_markdown(const Report& report) {
   page.table(correctness_table(report));
   write_measured(page, report);
   page.heading(2, "Reproduction");
-  if (report.reproduction.empty()) page.paragraph("No commands were recorded.");
-  else page.block(base::join_text(report.reproduction, "\n"), "sh");
+  if (report.reproduction.empty())
+    page.paragraph("No commands were recorded.");
+  else
+    page.block(base::join_text(report.reproduction, "\n"), "sh");
   return page.str();
 }
 

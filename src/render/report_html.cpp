@@ -16,7 +16,8 @@ namespace {
 
 using model::Report;
 
-const char* const page_style = R"(:root{color-scheme:light dark;--ink:#1b1f24;--muted:#59636e;--line:#d9dde2;--paper:#fff;--panel:#f6f7f9;
+const char* const page_style =
+    R"(:root{color-scheme:light dark;--ink:#1b1f24;--muted:#59636e;--line:#d9dde2;--paper:#fff;--panel:#f6f7f9;
 --good:#0a6b4f;--bad:#b23b00;--wait:#7a5c00;--add:#e3f4ec;--del:#fbe9e2}
 @media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--muted:#9aa4af;--line:#343a41;--paper:#16191d;--panel:#1e2227;
 --good:#4cc79d;--bad:#f08a3c;--wait:#d9b24a;--add:#12342a;--del:#3d2216}}
@@ -60,13 +61,18 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& rows) 
 
 std::string html(const Table& table) { return table.empty() ? "" : table.html(); }
 
-std::string block(const std::vector<std::string>& lines) { return "<pre>" + escape_xml(base::join_text(lines, "\n")) + "</pre>\n"; }
+std::string block(const std::vector<std::string>& lines) {
+  return "<pre>" + escape_xml(base::join_text(lines, "\n")) + "</pre>\n";
+}
 
 std::string diff_block(const std::string& diff) {
   std::string text = "<pre>";
   for (const std::string& line : base::split(base::trim(diff), '\n')) {
     const bool head = base::starts_with(line, "+++") || base::starts_with(line, "---");
-    const char* kind = head ? "same" : base::starts_with(line, "+") ? "add" : base::starts_with(line, "-") ? "del" : "same";
+    const char* kind = head                           ? "same"
+                       : base::starts_with(line, "+") ? "add"
+                       : base::starts_with(line, "-") ? "del"
+                                                      : "same";
     text += std::string("<span class=\"") + kind + "\">" + escape_xml(line.empty() ? " " : line) + "</span>";
   }
   return text + "</pre>\n";
@@ -75,29 +81,37 @@ std::string diff_block(const std::string& diff) {
 std::string summary(const Report& report) {
   const std::string word = outcome_word(report);
   const char* look = report.applied ? "applied" : word == "REVERTED" ? "reverted" : "none";
-  std::string text = "<div class=\"outcome " + std::string(look) + "\"><b>" + word + "</b><br>" + escape_xml(outcome_text(report)) + "</div>\n";
+  std::string text = "<div class=\"outcome " + std::string(look) + "\"><b>" + word + "</b><br>" +
+                     escape_xml(outcome_text(report)) + "</div>\n";
   text += heading(2, "1. Summary");
   text += facts({{"Kernel", report.kernel + (report.comparison.dtype.empty() ? "" : ", " + report.comparison.dtype)},
                  {"Winner", report.winner == "v0" ? "v0, the kernel as it was" : report.winner},
                  {"Files changed", known(base::join_text(report.changed_files, ", "), "none")},
-                 {"Correctness", std::to_string(gates_passed(report)) + " passed, " + std::to_string(gates_failed(report)) + " failed"},
+                 {"Correctness", std::to_string(gates_passed(report)) + " passed, " +
+                                     std::to_string(gates_failed(report)) + " failed"},
                  {"Device", report.profile.device.name},
                  {"Date", report.created},
                  {"Command", report.command}});
   const std::string x_name = report.profile.baseline.x_name;
   text += html(results_table(report.speedups, "speed", x_name, "original", "optimized"));
   text += html(results_table(report.speedups, "memory", x_name, "original", "optimized"));
-  return text + (report.speedups.empty() ? paragraph("There is no speed table: nothing new stands in production, so nothing was measured anew.") : "");
+  return text +
+         (report.speedups.empty()
+              ? paragraph("There is no speed table: nothing new stands in production, so nothing was measured anew.")
+              : "");
 }
 
 std::string comparison(const Report& report) {
   std::string text = heading(2, "3. Variant comparison");
   if (report.comparison.variants.empty()) text += paragraph("No variant was tried.");
   text += html(comparison_table(report.comparison));
-  text += paragraph("The loop stopped because: " + sentence(known(report.comparison.stop_reason, "the reason was not recorded")) + " " +
-                    sentence(evaluations_text(report.comparison.evaluations)));
+  text += paragraph(
+      "The loop stopped because: " + sentence(known(report.comparison.stop_reason, "the reason was not recorded")) +
+      " " + sentence(evaluations_text(report.comparison.evaluations)));
   const Table speed = three_way_table(report, "speed");
-  if (!speed.empty()) text += heading(3, "Three-way comparison, interleaved in one session") + speed.html() + html(three_way_table(report, "memory"));
+  if (!speed.empty())
+    text += heading(3, "Three-way comparison, interleaved in one session") + speed.html() +
+            html(three_way_table(report, "memory"));
   return text;
 }
 
@@ -105,10 +119,12 @@ std::string changes(const Report& report) {
   std::string text = heading(2, "4. Winning changes");
   for (const model::VariantSummary& variant : report.comparison.variants)
     if (variant.id == report.winner)
-      text += paragraph(variant.id + ", " + known(variant.title, variant.strategy) + ": " + sentence(known(variant.reason, "no reason recorded"))) +
+      text += paragraph(variant.id + ", " + known(variant.title, variant.strategy) + ": " +
+                        sentence(known(variant.reason, "no reason recorded"))) +
               bullets(settings_rules(variant.settings));
   if (report.diff.empty()) return text + paragraph("No file was changed.");
-  text += paragraph(report.applied ? "The change as it stands in the production files:" : "The change that was tried and taken back:");
+  text += paragraph(report.applied ? "The change as it stands in the production files:"
+                                   : "The change that was tried and taken back:");
   return text + diff_block(report.diff);
 }
 
@@ -130,7 +146,8 @@ std::string reproduction(const Report& report) {
                  {"Compiler", report.profile.device.compiler},
                  {"Seed", std::to_string(report.profile.request.seed)},
                  {"Source hash", report.profile.identity.source_hash}});
-  if (report.revert.empty()) return text + paragraph("Nothing has to be taken back: the production files are as they were.");
+  if (report.revert.empty())
+    return text + paragraph("Nothing has to be taken back: the production files are as they were.");
   return text + paragraph("To take the change back:") + block(report.revert);
 }
 
@@ -138,9 +155,10 @@ std::string reproduction(const Report& report) {
 
 std::string report_html(const Report& report) {
   const std::string title = report.kernel + ": " + outcome_word(report);
-  std::string text = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-                     escape_xml(title) + "</title>\n<style>\n" + page_style + svg_style_sheet() + "</style>\n</head>\n<body>\n";
+  std::string text =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      escape_xml(title) + "</title>\n<style>\n" + page_style + svg_style_sheet() + "</style>\n</head>\n<body>\n";
   text += heading(1, report.kernel);
   text += summary(report);
   text += heading(2, "2. Baseline profile") + profile_facts(report.profile).html();
@@ -152,11 +170,13 @@ std::string report_html(const Report& report) {
   text += bullets(report.comparison.learnings);
   text += plots(report);
   text += heading(2, "7. Correctness");
-  text += report.correctness.empty() ? paragraph("No gate ran, so nothing may be applied.") : correctness_table(report).html();
+  text += report.correctness.empty() ? paragraph("No gate ran, so nothing may be applied.")
+                                     : correctness_table(report).html();
   text += heading(2, "8. Recommendations");
   text += report.recommendations.empty() ? paragraph("None.") : bullets(report.recommendations);
   text += reproduction(report);
-  text += "<footer>" + escape_xml("hone " + report.hone_version + ", " + known(report.created, "date not known")) + "</footer>\n";
+  text += "<footer>" + escape_xml("hone " + report.hone_version + ", " + known(report.created, "date not known")) +
+          "</footer>\n";
   return text + "</body>\n</html>\n";
 }
 

@@ -21,7 +21,8 @@ void write_summary(Markdown& page, const Report& report) {
               {"Outcome", report.outcome},
               {"Winner", report.winner == "v0" ? "v0, the kernel as it was" : report.winner},
               {"Files changed", known(base::join_text(report.changed_files, ", "), "none")},
-              {"Correctness", std::to_string(gates_passed(report)) + " passed, " + std::to_string(gates_failed(report)) + " failed"},
+              {"Correctness",
+               std::to_string(gates_passed(report)) + " passed, " + std::to_string(gates_failed(report)) + " failed"},
               {"Device", report.profile.device.name},
               {"Date", report.created},
               {"hone", report.hone_version + " (" + known(report.hone_commit, "commit not known") + ")"},
@@ -32,8 +33,10 @@ void write_summary(Markdown& page, const Report& report) {
   if (report.speedups.empty())
     page.paragraph("There is no speed table: nothing new stands in production, so nothing was measured anew.");
   else
-    page.paragraph("Ratios are optimized time over original time, from pairs taken in one session; a change is claimed only where the "
-                   "whole interval lies on one side of 1.");
+    page.paragraph(
+        "Ratios are optimized time over original time, from pairs taken in one session; a change is claimed only where "
+        "the "
+        "whole interval lies on one side of 1.");
 }
 
 void write_three_way(Markdown& page, const Report& report) {
@@ -49,12 +52,15 @@ void write_changes(Markdown& page, const Report& report) {
   page.heading(2, "4. Winning changes");
   for (const model::VariantSummary& variant : report.comparison.variants) {
     if (variant.id != report.winner) continue;
-    page.paragraph(variant.id + ", " + known(variant.title, variant.strategy) + ": " + sentence(known(variant.reason, "no reason recorded")));
+    page.paragraph(variant.id + ", " + known(variant.title, variant.strategy) + ": " +
+                   sentence(known(variant.reason, "no reason recorded")));
     page.bullets(settings_rules(variant.settings));
   }
-  if (report.diff.empty()) page.paragraph("No file was changed.");
+  if (report.diff.empty())
+    page.paragraph("No file was changed.");
   else {
-    page.paragraph(report.applied ? "The change as it stands in the production files:" : "The change that was tried and taken back:");
+    page.paragraph(report.applied ? "The change as it stands in the production files:"
+                                  : "The change that was tried and taken back:");
     page.block(report.diff, "diff");
   }
 }
@@ -71,15 +77,18 @@ void write_plots(Markdown& page, const Report& report) {
 
 void write_reproduction(Markdown& page, const Report& report) {
   page.heading(2, "9. Reproduction");
-  if (report.reproduction.empty()) page.paragraph("No commands were recorded.");
-  else page.block(base::join_text(report.reproduction, "\n"), "sh");
+  if (report.reproduction.empty())
+    page.paragraph("No commands were recorded.");
+  else
+    page.block(base::join_text(report.reproduction, "\n"), "sh");
   page.facts({{"hone", report.hone_version + " (" + known(report.hone_commit, "commit not known") + ")"},
               {"Device", report.profile.device.name},
               {"Driver or system", report.profile.device.driver},
               {"Compiler", report.profile.device.compiler},
               {"Seed", std::to_string(report.profile.request.seed)},
               {"Source hash", report.profile.identity.source_hash}});
-  if (report.revert.empty()) return page.paragraph("Nothing has to be taken back: the production files are as they were.");
+  if (report.revert.empty())
+    return page.paragraph("Nothing has to be taken back: the production files are as they were.");
   page.paragraph("To take the change back:");
   page.block(base::join_text(report.revert, "\n"), "sh");
 }
@@ -95,8 +104,9 @@ std::string report_markdown(const Report& report) {
   page.heading(2, "3. Variant comparison");
   if (report.comparison.variants.empty()) page.paragraph("No variant was tried.");
   page.table(comparison_table(report.comparison));
-  page.paragraph("The loop stopped because: " + sentence(known(report.comparison.stop_reason, "the reason was not recorded")) + " " +
-                 sentence(evaluations_text(report.comparison.evaluations)));
+  page.paragraph(
+      "The loop stopped because: " + sentence(known(report.comparison.stop_reason, "the reason was not recorded")) +
+      " " + sentence(evaluations_text(report.comparison.evaluations)));
   write_three_way(page, report);
   write_changes(page, report);
   page.heading(2, "5. Rejected approaches");

@@ -13,13 +13,21 @@ using model::Report;
 using model::ThreeWayRow;
 
 Table correctness_table(const Report& report) {
-  Table table({{"Gate"}, {"Passed", Align::right}, {"Failed", Align::right}, {"Largest error over bound", Align::right}, {"Result"}, {"Detail"}});
+  Table table({{"Gate"},
+               {"Passed", Align::right},
+               {"Failed", Align::right},
+               {"Largest error over bound", Align::right},
+               {"Result"},
+               {"Detail"}});
   for (const model::GateCount& gate : report.correctness) {
     const bool none_ran = gate.passed + gate.failed == 0;
     const bool has_error = gate.largest_error_over_bound > 0;
     table.add_row({gate.name, std::to_string(gate.passed), std::to_string(gate.failed),
                    has_error ? figure(gate.largest_error_over_bound) : "no numbers compared",
-                   none_ran ? "failed: none ran" : gate.failed > 0 ? "failed" : "passed", known(gate.detail, "none")},
+                   none_ran          ? "failed: none ran"
+                   : gate.failed > 0 ? "failed"
+                                     : "passed",
+                   known(gate.detail, "none")},
                   none_ran || gate.failed > 0 ? Ink::bad : Ink::good);
   }
   return table;
@@ -28,7 +36,8 @@ Table correctness_table(const Report& report) {
 std::vector<std::string> providers_of(const Report& report, const std::string& metric) {
   std::vector<std::string> names;
   for (const ThreeWayRow& row : report.three_way)
-    if (row.metric == metric && std::find(names.begin(), names.end(), row.provider) == names.end()) names.push_back(row.provider);
+    if (row.metric == metric && std::find(names.begin(), names.end(), row.provider) == names.end())
+      names.push_back(row.provider);
   return names;
 }
 
@@ -44,7 +53,8 @@ Table three_way_table(const Report& report, const std::string& metric) {
   Table table(columns);
   std::vector<Point> points;
   for (const ThreeWayRow& row : report.three_way) {
-    const bool seen = std::any_of(points.begin(), points.end(), [&](const Point& p) { return p.x_value == row.x_value && p.mode == row.mode; });
+    const bool seen = std::any_of(points.begin(), points.end(),
+                                  [&](const Point& p) { return p.x_value == row.x_value && p.mode == row.mode; });
     if (row.metric == metric && !seen) points.push_back({row.x_value, row.mode});
   }
   for (const Point& point : points) {
@@ -52,7 +62,8 @@ Table three_way_table(const Report& report, const std::string& metric) {
     std::string share = "not known";
     for (const std::string& provider : providers) {
       const auto row = std::find_if(report.three_way.begin(), report.three_way.end(), [&](const ThreeWayRow& one) {
-        return one.metric == metric && one.provider == provider && one.x_value == point.x_value && one.mode == point.mode;
+        return one.metric == metric && one.provider == provider && one.x_value == point.x_value &&
+               one.mode == point.mode;
       });
       const bool found = row != report.three_way.end();
       cells.push_back(found ? figure(row->value.p50) : "not measured");
@@ -68,18 +79,24 @@ Table three_way_table(const Report& report, const std::string& metric) {
 Table profile_facts(const model::Profile& profile) {
   Table table({{"Finding"}, {"Value"}});
   table.add_row({"Summary", known(profile.summary, "none recorded")});
-  table.add_row({"Device", profile.device.name.empty() ? "not known" : profile.device.name + ", " + known(profile.device.architecture, "architecture not known")});
-  table.add_row({"Class", std::string(model::word(profile.bottleneck.cls)) +
-                              (profile.bottleneck.limiter.empty() ? "" : ", limited by " + profile.bottleneck.limiter)});
+  table.add_row(
+      {"Device", profile.device.name.empty()
+                     ? "not known"
+                     : profile.device.name + ", " + known(profile.device.architecture, "architecture not known")});
+  table.add_row(
+      {"Class", std::string(model::word(profile.bottleneck.cls)) +
+                    (profile.bottleneck.limiter.empty() ? "" : ", limited by " + profile.bottleneck.limiter)});
   for (const model::ClassOfPass& pass : profile.bottleneck.by_pass)
-    table.add_row({pass.mode, std::string(model::word(pass.cls)) + (pass.limiter.empty() ? "" : ", limited by " + pass.limiter)});
+    table.add_row(
+        {pass.mode, std::string(model::word(pass.cls)) + (pass.limiter.empty() ? "" : ", limited by " + pass.limiter)});
   table.add_row({"Slowest mode", known(profile.baseline.observations.slowest_mode, "not known")});
   double worst = 0, best = 0;
   for (const model::Headroom& row : profile.headroom) {
     worst = worst == 0 ? row.share_of_ceiling_pct : std::min(worst, row.share_of_ceiling_pct);
     best = std::max(best, row.share_of_ceiling_pct);
   }
-  table.add_row({"Share of ceiling before", profile.headroom.empty() ? "not known" : percent(worst) + " to " + percent(best)});
+  table.add_row(
+      {"Share of ceiling before", profile.headroom.empty() ? "not known" : percent(worst) + " to " + percent(best)});
   return table;
 }
 
@@ -87,8 +104,8 @@ std::vector<std::string> rejected_lines(const model::ComparisonDocument& compari
   std::vector<std::string> lines;
   for (const model::VariantSummary& variant : comparison.variants)
     if (variant.status != model::VariantStatus::accepted)
-      lines.push_back(variant.id + ", " + known(variant.title, variant.strategy) + " (" + model::word(variant.status) + "): " +
-                      sentence(known(variant.reason, "no reason recorded")));
+      lines.push_back(variant.id + ", " + known(variant.title, variant.strategy) + " (" + model::word(variant.status) +
+                      "): " + sentence(known(variant.reason, "no reason recorded")));
   return lines;
 }
 

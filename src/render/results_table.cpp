@@ -15,9 +15,15 @@ Table results_table(const std::vector<ResultRow>& rows, const std::string& metri
   std::string unit = metric == "memory" ? "MB" : "ms";
   for (const ResultRow& row : rows)
     if (row.metric == metric && !row.unit.empty()) unit = row.unit;
-  Table table({{x_name.empty() ? "x value" : x_name, Align::right}, {"Mode"}, {baseline + " (" + unit + ")", Align::right},
-               {"p20 to p80", Align::right}, {candidate + " (" + unit + ")", Align::right}, {"p20 to p80", Align::right},
-               {"Ratio [interval]", Align::right}, {"Change", Align::right}, {"Verdict"}});
+  Table table({{x_name.empty() ? "x value" : x_name, Align::right},
+               {"Mode"},
+               {baseline + " (" + unit + ")", Align::right},
+               {"p20 to p80", Align::right},
+               {candidate + " (" + unit + ")", Align::right},
+               {"p20 to p80", Align::right},
+               {"Ratio [interval]", Align::right},
+               {"Change", Align::right},
+               {"Verdict"}});
   for (const ResultRow& row : rows) {
     if (row.metric != metric) continue;
     table.add_row({row.x_value, row.mode, figure(row.baseline.p50), spread(row.baseline.p20, row.baseline.p80),
@@ -32,12 +38,17 @@ Table results_table(const std::vector<ResultRow>& rows, const std::string& metri
 }
 
 Table short_results_table(const std::vector<ResultRow>& rows, const std::string& x_name) {
-  Table table({{x_name.empty() ? "x value" : x_name, Align::right}, {"mode"}, {"original (ms)", Align::right},
-               {"optimized (ms)", Align::right}, {"ratio [interval]", Align::right}, {"change"}});
+  Table table({{x_name.empty() ? "x value" : x_name, Align::right},
+               {"mode"},
+               {"original (ms)", Align::right},
+               {"optimized (ms)", Align::right},
+               {"ratio [interval]", Align::right},
+               {"change"}});
   for (const ResultRow& row : rows)
     if (row.metric == "speed")
       table.add_row({row.x_value, row.mode, figure(row.baseline.p50), figure(row.candidate.p50),
-                     ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row)}, ink_of(row.verdict));
+                     ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row)},
+                    ink_of(row.verdict));
   return table;
 }
 
@@ -86,9 +97,11 @@ std::string extreme(const std::vector<ResultRow>& rows, Verdict wanted) {
   const ResultRow* found = nullptr;
   for (const ResultRow& row : rows) {
     if (row.metric != "speed" || row.verdict != wanted) continue;
-    if (found == nullptr || (wanted == Verdict::faster ? row.ratio < found->ratio : row.ratio > found->ratio)) found = &row;
+    if (found == nullptr || (wanted == Verdict::faster ? row.ratio < found->ratio : row.ratio > found->ratio))
+      found = &row;
   }
-  return found == nullptr ? "" : change_text(found->ratio, "speed") + " (" + found->mode + " at " + found->x_value + ")";
+  return found == nullptr ? ""
+                          : change_text(found->ratio, "speed") + " (" + found->mode + " at " + found->x_value + ")";
 }
 
 }  // namespace

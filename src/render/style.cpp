@@ -31,13 +31,14 @@ struct Range {
 };
 
 // Unicode's combining marks and joiners, as far as names and sentences use them.
-constexpr std::array zero_width{Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x064B, 0x065F},
-                                Range{0x200B, 0x200F}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
+constexpr std::array zero_width{Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD},
+                                Range{0x064B, 0x065F}, Range{0x200B, 0x200F}, Range{0x20D0, 0x20FF},
+                                Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
 // East Asian Width W and F (Unicode Standard Annex 11), in blocks.
-constexpr std::array double_width{Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0x33FF},
-                                  Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},   Range{0xA000, 0xA4CF},
-                                  Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},
-                                  Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F},
+constexpr std::array double_width{Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},  Range{0x3041, 0x33FF},
+                                  Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},  Range{0xA000, 0xA4CF},
+                                  Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},  Range{0xFE30, 0xFE6F},
+                                  Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},  Range{0x1F300, 0x1F64F},
                                   Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
 
 template <class Ranges>
@@ -85,10 +86,14 @@ std::string printable(const std::string& text) {
     const bool space = point.value == '\t' || point.value == '\n' || point.value == '\r';
     const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
     // Marks that reverse the direction of writing can make a text read as another one.
-    const bool direction = (point.value >= 0x202A && point.value <= 0x202E) || (point.value >= 0x2066 && point.value <= 0x2069);
-    if (space) result += ' ';
-    else if (point.bytes == 1 && point.value >= 0x80) result += '?';
-    else if (!control && !direction) result.append(text, at, point.bytes);
+    const bool direction =
+        (point.value >= 0x202A && point.value <= 0x202E) || (point.value >= 0x2066 && point.value <= 0x2069);
+    if (space)
+      result += ' ';
+    else if (point.bytes == 1 && point.value >= 0x80)
+      result += '?';
+    else if (!control && !direction)
+      result.append(text, at, point.bytes);
     at += point.bytes;
   }
   return result;

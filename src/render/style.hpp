@@ -11,7 +11,7 @@ enum class Ink { plain, bold, dim, good, bad, warning };
 
 struct Style {
   bool color = false;
-  std::size_t width = 100;  // columns of the terminal
+  std::size_t width = 100;                                    // columns of the terminal
   std::string paint(const std::string& text, Ink ink) const;  // unchanged without colour
 };
 

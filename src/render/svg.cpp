@@ -20,16 +20,12 @@ struct ToneLook {
 };
 
 // Series: Okabe and Ito, "Color Universal Design" (2008); blue, vermilion, green, purple, orange, sky blue.
-constexpr std::array tones{ToneLook{Tone::ink, "ink", "#1b1f24", "#e6e8eb"},
-                           ToneLook{Tone::muted, "muted", "#59636e", "#9aa4af"},
-                           ToneLook{Tone::grid, "grid", "#e3e6ea", "#343a41"},
-                           ToneLook{Tone::paper, "paper", "#ffffff", "#16191d"},
-                           ToneLook{Tone::series_1, "s1", "#0072b2", "#56a8dc"},
-                           ToneLook{Tone::series_2, "s2", "#d55e00", "#f08a3c"},
-                           ToneLook{Tone::series_3, "s3", "#009e73", "#35c99c"},
-                           ToneLook{Tone::series_4, "s4", "#b0578d", "#dd8fbd"},
-                           ToneLook{Tone::series_5, "s5", "#c98500", "#eeb23c"},
-                           ToneLook{Tone::series_6, "s6", "#3a9bd1", "#8ccdf3"}};
+constexpr std::array tones{
+    ToneLook{Tone::ink, "ink", "#1b1f24", "#e6e8eb"},     ToneLook{Tone::muted, "muted", "#59636e", "#9aa4af"},
+    ToneLook{Tone::grid, "grid", "#e3e6ea", "#343a41"},   ToneLook{Tone::paper, "paper", "#ffffff", "#16191d"},
+    ToneLook{Tone::series_1, "s1", "#0072b2", "#56a8dc"}, ToneLook{Tone::series_2, "s2", "#d55e00", "#f08a3c"},
+    ToneLook{Tone::series_3, "s3", "#009e73", "#35c99c"}, ToneLook{Tone::series_4, "s4", "#b0578d", "#dd8fbd"},
+    ToneLook{Tone::series_5, "s5", "#c98500", "#eeb23c"}, ToneLook{Tone::series_6, "s6", "#3a9bd1", "#8ccdf3"}};
 
 const ToneLook& look(Tone tone) { return tones[static_cast<std::size_t>(tone)]; }
 
@@ -73,30 +69,40 @@ void Svg::element(const std::string& tag, const std::string& attributes, const s
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, Tone tone, double width, bool dashed) {
-  element("line", fmt::format("x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {}{}", px(x1), px(y1), px(x2), px(y2),
-                              stroke(tone, width), dashed ? " stroke-dasharray=\"5 4\"" : ""), "");
+  element("line",
+          fmt::format("x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {}{}", px(x1), px(y1), px(x2), px(y2),
+                      stroke(tone, width), dashed ? " stroke-dasharray=\"5 4\"" : ""),
+          "");
 }
 
 void Svg::polyline(const std::vector<std::pair<double, double>>& points, Tone tone, double width, bool dashed) {
   std::string list;
   for (const auto& [x, y] : points) list += (list.empty() ? "" : " ") + px(x) + "," + px(y);
-  element("polyline", fmt::format("points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}{}", list, stroke(tone, width),
-                                  dashed ? " stroke-dasharray=\"5 4\"" : ""), "");
+  element("polyline",
+          fmt::format("points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}{}", list, stroke(tone, width),
+                      dashed ? " stroke-dasharray=\"5 4\"" : ""),
+          "");
 }
 
 void Svg::rectangle(double x, double y, double width, double height, Tone tone, const std::string& hover) {
-  element("rect", fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}", px(x), px(y), px(width), px(height),
-                              fill(tone)), hover);
+  element(
+      "rect",
+      fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}", px(x), px(y), px(width), px(height), fill(tone)),
+      hover);
 }
 
 void Svg::filled(double x, double y, double width, double height, const std::string& color, const std::string& hover) {
-  element("rect", fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"", px(x), px(y), px(width),
-                              px(height), escape_xml(color)), hover);
+  element("rect",
+          fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"", px(x), px(y), px(width), px(height),
+                      escape_xml(color)),
+          hover);
 }
 
 void Svg::outline(double x, double y, double width, double height, const std::string& color, double line_width) {
-  element("rect", fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"", px(x),
-                              px(y), px(width), px(height), escape_xml(color), px(line_width)), "");
+  element("rect",
+          fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"",
+                      px(x), px(y), px(width), px(height), escape_xml(color), px(line_width)),
+          "");
 }
 
 void Svg::marker(double x, double y, int shape, Tone tone, const std::string& hover, double r) {
@@ -106,13 +112,16 @@ void Svg::marker(double x, double y, int shape, Tone tone, const std::string& ho
     element("polygon", "points=\"" + points + "\" " + fill(tone), hover);
   };
   switch (shape % 6) {
-    case 0: element("circle", fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\" {}", px(x), px(y), px(r), fill(tone)), hover); break;
+    case 0:
+      element("circle", fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\" {}", px(x), px(y), px(r), fill(tone)), hover);
+      break;
     case 1: path({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}); break;
     case 2: path({{0, -1.15}, {1.1, 0.8}, {-1.1, 0.8}}); break;
     case 3: path({{0, -1.25}, {1.25, 0}, {0, 1.25}, {-1.25, 0}}); break;
     case 4: path({{0, 1.15}, {1.1, -0.8}, {-1.1, -0.8}}); break;
     default:
-      element("circle", fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" {}", px(x), px(y), px(r), stroke(tone, 2)),
+      element("circle",
+              fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" {}", px(x), px(y), px(r), stroke(tone, 2)),
               hover);
   }
 }
@@ -122,7 +131,8 @@ void Svg::text(double x, double y, const std::string& text, const TextStyle& sty
 }
 
 void Svg::text_on(double x, double y, const std::string& text, const TextStyle& style, const std::string& color) {
-  body_ += fmt::format("<text {} fill=\"{}\">{}</text>\n", text_attributes(x, y, style), escape_xml(color), escape_xml(text));
+  body_ += fmt::format("<text {} fill=\"{}\">{}</text>\n", text_attributes(x, y, style), escape_xml(color),
+                       escape_xml(text));
 }
 
 std::string Svg::str() const { return head_ + body_ + "</svg>\n"; }

@@ -70,7 +70,8 @@ std::vector<Row> rows_of(const std::vector<SweepPoint>& points, const std::strin
 std::vector<std::string> x_values_of(const std::vector<SweepPoint>& points, const std::string& pass) {
   std::vector<std::string> values;
   for (const SweepPoint& point : points)
-    if (point.pass == pass && std::find(values.begin(), values.end(), point.x_value) == values.end()) values.push_back(point.x_value);
+    if (point.pass == pass && std::find(values.begin(), values.end(), point.x_value) == values.end())
+      values.push_back(point.x_value);
   return values;
 }
 
@@ -106,10 +107,13 @@ void draw_scale(Svg& svg, double x, double y, double strongest) {
 
 }  // namespace
 
-std::string sweep_plot(const model::ComparisonDocument& comparison, const std::string& x_name, const std::string& pass) {
+std::string sweep_plot(const model::ComparisonDocument& comparison, const std::string& x_name,
+                       const std::string& pass) {
   std::vector<Row> rows = rows_of(comparison.sweep, pass);
   const std::string title = comparison.kernel + " " + pass + ": sweep";
-  const std::string subtitle = "time over v0's for each setting and size; blue is faster; outlined: went into the finals; bold: best of its size";
+  const std::string subtitle =
+      "time over v0's for each setting and size; blue is faster; outlined: went into the finals; bold: best of its "
+      "size";
   if (rows.empty()) {
     Svg svg(480, 120, title, "no configuration was timed");
     svg.text(margin, 34, title, {17, Anchor::start, Tone::ink, true});
@@ -132,13 +136,15 @@ std::string sweep_plot(const model::ComparisonDocument& comparison, const std::s
   }
   strongest = std::min(strongest, std::log(2.0));  // one very bad setting must not wash out the rest
   const double left = margin + names_width + 12;
-  const double width = std::max(left + cell_width * static_cast<double>(x_values.size()) + margin, margin * 2 + text_width(subtitle, 12));
+  const double width = std::max(left + cell_width * static_cast<double>(x_values.size()) + margin,
+                                margin * 2 + text_width(subtitle, 12));
   const double height = top + cell_height * static_cast<double>(rows.size()) + 66;
   Svg svg(width, height, title, subtitle);
   svg.text(margin, 34, title, {17, Anchor::start, Tone::ink, true});
   svg.text(margin, 54, subtitle, {12, Anchor::start, Tone::muted});
   for (std::size_t c = 0; c < x_values.size(); ++c)
-    svg.text(left + cell_width * (static_cast<double>(c) + 0.5), top - 8, fitted(x_values[c], 12, cell_width - 4), {12, Anchor::middle, Tone::muted});
+    svg.text(left + cell_width * (static_cast<double>(c) + 0.5), top - 8, fitted(x_values[c], 12, cell_width - 4),
+             {12, Anchor::middle, Tone::muted});
   svg.text(left - 12, top - 8, known(x_name, "x value"), {12, Anchor::end, Tone::ink});
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double y = top + cell_height * static_cast<double>(r);
@@ -161,7 +167,9 @@ std::string sweep_plot(const model::ComparisonDocument& comparison, const std::s
   }
   const double below = top + cell_height * static_cast<double>(rows.size()) + 24;
   draw_scale(svg, left, below, strongest);
-  if (left_out > 0) svg.text(left + 190, below + 10, count_of(static_cast<std::int64_t>(left_out), "slower setting") + " left out", {12, Anchor::start, Tone::muted});
+  if (left_out > 0)
+    svg.text(left + 190, below + 10, count_of(static_cast<std::int64_t>(left_out), "slower setting") + " left out",
+             {12, Anchor::start, Tone::muted});
   return svg.str();
 }
 

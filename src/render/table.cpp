@@ -55,7 +55,8 @@ std::string Table::markdown() const {
   std::string text;
   for (std::size_t n = 0; n < lines.size(); ++n) {
     text += '|';
-    for (std::size_t i = 0; i < columns_.size(); ++i) text += " " + padded(lines[n][i], widths[i], columns_[i].align) + " |";
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      text += " " + padded(lines[n][i], widths[i], columns_[i].align) + " |";
     text += '\n';
     if (n > 0) continue;
     text += '|';
@@ -90,7 +91,8 @@ std::string Table::terminal(const Style& style) const {
   while (total() > style.width) {
     std::size_t widest = count;
     for (std::size_t i = 0; i < count; ++i)
-      if (columns_[i].align == Align::left && widths[i] > least[i] && (widest == count || widths[i] > widths[widest])) widest = i;
+      if (columns_[i].align == Align::left && widths[i] > least[i] && (widest == count || widths[i] > widths[widest]))
+        widest = i;
     if (widest == count) break;
     --widths[widest];
   }

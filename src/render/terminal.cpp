@@ -45,13 +45,17 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
   const std::vector<std::string> others = other_providers(profile);
   std::string text = title(profile.kernel + " on " + known(profile.device.name, "an unnamed device"), style);
   text += labelled("summary", known(profile.summary, "none recorded"), style);
-  std::string bottleneck = std::string(model::word(profile.bottleneck.cls)) + ", confidence " + model::word(profile.bottleneck.confidence);
-  for (const model::ClassOfPass& pass : profile.bottleneck.by_pass) bottleneck += "; " + pass.mode + " " + model::word(pass.cls);
+  std::string bottleneck =
+      std::string(model::word(profile.bottleneck.cls)) + ", confidence " + model::word(profile.bottleneck.confidence);
+  for (const model::ClassOfPass& pass : profile.bottleneck.by_pass)
+    bottleneck += "; " + pass.mode + " " + model::word(pass.cls);
   text += labelled("class", bottleneck, style);
   if (profile.counters.status != "available")
-    text += labelled("counters", "unavailable: " + known(profile.counters.reason, "the reason was not recorded"), style);
+    text +=
+        labelled("counters", "unavailable: " + known(profile.counters.reason, "the reason was not recorded"), style);
   text += "\n";
-  std::vector<Column> columns{{known(profile.baseline.x_name, "x value"), Align::right}, {"mode"}, {own + " (ms)", Align::right}};
+  std::vector<Column> columns{
+      {known(profile.baseline.x_name, "x value"), Align::right}, {"mode"}, {own + " (ms)", Align::right}};
   if (!others.empty()) columns.push_back({others.front() + " (ms)", Align::right});
   columns.insert(columns.end(), {{"of ceiling", Align::right}, {"noise floor", Align::right}});
   Table table(columns);
@@ -69,13 +73,15 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
     table.add_row(cells);
   }
   text += table.empty() ? "no pass was timed\n" : table.terminal(style);
-  for (const std::string& warning : profile.baseline.observations.warnings) text += labelled("note", warning, style, Ink::warning);
+  for (const std::string& warning : profile.baseline.observations.warnings)
+    text += labelled("note", warning, style, Ink::warning);
   text += "\n";
   int number = 0;
   for (const model::StrategyStep& step : profile.strategy_order) {
     const std::string label = number == 0 ? "plan" : "";
     ++number;
-    text += labelled(label, std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded"), style);
+    text += labelled(
+        label, std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded"), style);
   }
   if (number == 0) text += labelled("plan", "nothing to gain that could be measured here", style);
   return text;
@@ -83,8 +89,9 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
 
 std::string comparison_summary(const model::ComparisonDocument& comparison, const Style& style) {
   const bool better = comparison.winner != "v0" && !comparison.winner.empty();
-  std::string text = title(comparison.kernel + ": " + (better ? "winner " + comparison.winner : "no variant is better than v0"), style,
-                           better ? Ink::good : Ink::warning);
+  std::string text =
+      title(comparison.kernel + ": " + (better ? "winner " + comparison.winner : "no variant is better than v0"), style,
+            better ? Ink::good : Ink::warning);
   text += labelled("because", known(comparison.winner_reason, "the reason was not recorded"), style);
   text += labelled("stopped", known(comparison.stop_reason, "the reason was not recorded"), style);
   text += labelled("tried", evaluations_text(comparison.evaluations), style);
@@ -99,11 +106,13 @@ std::string report_summary(const model::Report& report, const Style& style) {
   const Table speed = short_results_table(report.speedups, report.profile.baseline.x_name);
   if (!speed.empty()) text += "\n" + speed.terminal(style) + "\n";
   const int failed = gates_failed(report), passed = gates_passed(report);
-  text += labelled("gates", std::to_string(passed) + " passed, " + std::to_string(failed) + " failed" +
-                                (passed + failed == 0 ? ": none ran" : ""),
+  text += labelled("gates",
+                   std::to_string(passed) + " passed, " + std::to_string(failed) + " failed" +
+                       (passed + failed == 0 ? ": none ran" : ""),
                    style, failed > 0 || passed == 0 ? Ink::bad : Ink::plain);
   for (const model::GateCount& gate : report.correctness)
-    if (gate.failed > 0) text += labelled("", gate.name + ": " + known(gate.detail, "no detail recorded"), style, Ink::bad);
+    if (gate.failed > 0)
+      text += labelled("", gate.name + ": " + known(gate.detail, "no detail recorded"), style, Ink::bad);
   text += labelled("files", known(base::join_text(report.changed_files, ", "), "production is as it was"), style);
   for (const std::string& command : report.revert) text += labelled("undo", command, style);
   for (const std::string& advice : report.recommendations) text += labelled("next", advice, style);

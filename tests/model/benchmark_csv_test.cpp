@@ -8,12 +8,14 @@ namespace hone::model {
 namespace {
 
 const std::string header =
-    "kernel_name,kernel_provider,kernel_operation_mode,metric_name,metric_unit,x_name,x_label,x_value,y_value_50,y_value_20,"
+    "kernel_name,kernel_provider,kernel_operation_mode,metric_name,metric_unit,x_name,x_label,x_value,y_value_50,y_"
+    "value_20,"
     "y_value_80,extra_benchmark_config_str,gpu_name,timestamp,liger_version\n";
 
 // Two lines as Liger's scripts write them, of two devices, the x values a number and a model's name.
 const std::string lines =
-    "rms_norm,huggingface,forward,speed,ms,T,Sequence length,1024,0.09001599997282028,0.07924479991197586,0.09847680032253266,"
+    "rms_norm,huggingface,forward,speed,ms,T,Sequence "
+    "length,1024,0.09001599997282028,0.07924479991197586,0.09847680032253266,"
     "\"{\"\"hidden_size\"\": 4096, \"\"dtype\"\": \"\"torch.bfloat16\"\"}\",NVIDIA H200,2026-11-30 02:33:03,0.8.2\n"
     "rms_norm,liger,full,memory,MB,model_config,model configuration,llama_3_8b,1024.5,1024.5,1024.5,{},NVIDIA A100,"
     "2026-11-30 02:33:03,0.8.2\n";

@@ -56,13 +56,19 @@ TEST(ProfileJson, HasEveryNameOfTheContract) {
   const auto tree = parse_json(to_json(test::sample_gpu_profile()), "", "");
   ASSERT_TRUE(tree.ok());
   const Json& p = *tree;
-  expect_members(&p, "schema kernel created hone command identity device baseline headroom counters bottleneck configuration "
-                 "opportunities strategy_order estimated_iterations", "profile");
+  expect_members(
+      &p,
+      "schema kernel created hone command identity device baseline headroom counters bottleneck configuration "
+      "opportunities strategy_order estimated_iterations",
+      "profile");
   EXPECT_EQ(*p.find("schema")->text(), "hone.profile/1");
   expect_members(p.find("hone"), "version commit", "hone");
-  expect_members(p.find("identity"), "kernel repository source_file benchmark_script test_file tier tier_description", "identity");
-  expect_members(p.find("device"), "name kind architecture compute_capability sm_count total_memory_bytes target_gpu "
-                 "hardware_match ceilings", "device");
+  expect_members(p.find("identity"), "kernel repository source_file benchmark_script test_file tier tier_description",
+                 "identity");
+  expect_members(p.find("device"),
+                 "name kind architecture compute_capability sm_count total_memory_bytes target_gpu "
+                 "hardware_match ceilings",
+                 "device");
   expect_members(p.find("device")->find("ceilings"),
                  "copy_bytes_per_s read_bytes_per_s write_bytes_per_s fma_flops_per_s source spread", "ceilings");
   EXPECT_TRUE(p.find("device")->find("ceilings")->find("read_bytes_per_s")->is_null());
@@ -71,13 +77,16 @@ TEST(ProfileJson, HasEveryNameOfTheContract) {
   expect_members(&baseline, "x_name rows observations noise_floor", "baseline");
   expect_members(&first(baseline, "rows"), "x_value mode provider metric unit p20 p50 p80 samples source", "row");
   EXPECT_TRUE(first(baseline, "rows").find("x_value")->is_number());
-  expect_members(baseline.find("observations"), "slowest_mode slowest_mode_reason largest_x_value scaling_trend", "observations");
+  expect_members(baseline.find("observations"), "slowest_mode slowest_mode_reason largest_x_value scaling_trend",
+                 "observations");
   expect_members(&first(baseline, "noise_floor"), "x_value mode smallest_effect_pct", "noise_floor");
   expect_members(&first(p, "headroom"), "x_value mode floor_ms measured_ms ratio", "headroom");
   expect_members(p.find("counters"), "status reason kernels", "counters");
-  expect_members(&first(*p.find("counters"), "kernels"),
-                 "name grid block occupancy_pct compute_throughput_pct memory_throughput_pct l1_hit_rate_pct l2_hit_rate_pct "
-                 "registers_per_thread spills duration_us stalls", "kernel");
+  expect_members(
+      &first(*p.find("counters"), "kernels"),
+      "name grid block occupancy_pct compute_throughput_pct memory_throughput_pct l1_hit_rate_pct l2_hit_rate_pct "
+      "registers_per_thread spills duration_us stalls",
+      "kernel");
   EXPECT_TRUE((*p.find("counters")->find("kernels")->items())[1].find("spills")->is_null());
   expect_members(&first(first(*p.find("counters"), "kernels"), "stalls"), "reason pct", "stall");
   expect_members(p.find("bottleneck"), "class plain_rule_class confidence evidence reasoning by_pass", "bottleneck");
@@ -85,7 +94,8 @@ TEST(ProfileJson, HasEveryNameOfTheContract) {
   expect_members(&first(*p.find("bottleneck"), "by_pass"), "mode class", "by_pass");
   const Json& configuration = *p.find("configuration");
   expect_members(&first(configuration, "parameters"), "name value how_set notes live", "parameter");
-  expect_members(configuration.find("memory_access"), "stride_pattern cache_modifiers in_place saved_vs_recomputed", "memory");
+  expect_members(configuration.find("memory_access"), "stride_pattern cache_modifiers in_place saved_vs_recomputed",
+                 "memory");
   expect_members(configuration.find("compute"), "precision_ops casting_mode algorithm constexpr_parameters", "compute");
   expect_members(&first(p, "opportunities"), "title detail locations strategy", "opportunity");
   expect_members(&first(first(p, "opportunities"), "locations"), "file line", "location");
@@ -163,7 +173,8 @@ TEST_P(HandEdited, IsRefusedWithTheFieldAndWhatItHolds) {
 INSTANTIATE_TEST_SUITE_P(
     ParseProfile, HandEdited,
     testing::Values(
-        Edit{"\"class\": \"memory-bound\"", "\"class\": \"memory bound\"", "bottleneck.class", "a text \"memory bound\""},
+        Edit{"\"class\": \"memory-bound\"", "\"class\": \"memory bound\"", "bottleneck.class",
+             "a text \"memory bound\""},
         Edit{"\"confidence\": \"high\"", "\"confidence\": 3", "bottleneck.confidence", "the number 3"},
         Edit{"\"p50\": 4.", "\"p50\": -4.", "baseline.rows[0].p50", "-4.1081"},
         Edit{"\"sm_count\": 2", "\"sm_count\": 2.5", "device.sm_count", "the number 2.5"},
@@ -172,19 +183,20 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"\"x_name\": \"hidden_size\"", "\"x_nam\": \"hidden_size\"", "baseline.x_name", "no such field"},
         Edit{"\"tier\": 2", "\"tier\": 7", "identity.tier", "7"},
         Edit{"\"command\": \"", "\"command\": null, \"was\": \"", "command", "null"},
-        Edit{"\"copy_bytes_per_s\": 21400000000", "\"copy_bytes_per_s\": 99400000000", "device.ceilings.copy_bytes_per_s",
-             "9.94e+10"},
+        Edit{"\"copy_bytes_per_s\": 21400000000", "\"copy_bytes_per_s\": 99400000000",
+             "device.ceilings.copy_bytes_per_s", "9.94e+10"},
         Edit{"\"status\": \"unavailable\"", "\"status\": \"maybe\"", "counters.status", "'maybe'"},
         Edit{"\"how_set\": \"hard-coded\"", "\"how_set\": \"guessed\"", "configuration.parameters[3].how_set",
              "a text \"guessed\""},
-        Edit{"\"kernel\": \"rms_norm\",\n  \"created\"", "\"kernel\": \"rms_norm\",\n  \"kernl\": [[[]]],\n  \"creatd\"", "created",
-             "no such field"}),
+        Edit{"\"kernel\": \"rms_norm\",\n  \"created\"",
+             "\"kernel\": \"rms_norm\",\n  \"kernl\": [[[]]],\n  \"creatd\"", "created", "no such field"}),
     [](const auto& one) { return "Case" + std::to_string(one.index); });
 
 TEST(ParseProfile, RefusesPartsThatContradictEachOther) {
   Profile profile = test::sample_profile();
   profile.baseline.noise_floor[1].x_value = "4095";
-  EXPECT_EQ(refusal(to_json(profile)).where, "optimization/rms_norm/profile.json, field baseline.noise_floor[1].x_value");
+  EXPECT_EQ(refusal(to_json(profile)).where,
+            "optimization/rms_norm/profile.json, field baseline.noise_floor[1].x_value");
 
   profile = test::sample_profile();
   profile.headroom[2].mode = "sideways";

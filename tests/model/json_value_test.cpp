@@ -33,7 +33,7 @@ TEST(Json, KeepsTheOrderOfMembersAndALineForEachRow) {
     {"x_value": 2048, "mode": "forward", "p50": 0.5, "note": null},
     {
       "long": ")" + std::string(120, 'x') +
-                                  R"("
+                                 R"("
     }
   ],
   "empty": {},
@@ -45,7 +45,8 @@ TEST(Json, KeepsTheOrderOfMembersAndALineForEachRow) {
 }
 
 TEST(Json, NumbersReadBackExactly) {
-  for (const double value : {0.1, 1.0 / 3, 1e300, 5e-324, -2.5, 4.27e12, 123456789.123456789, 9007199254740993.0, 1e22}) {
+  for (const double value :
+       {0.1, 1.0 / 3, 1e300, 5e-324, -2.5, 4.27e12, 123456789.123456789, 9007199254740993.0, 1e22}) {
     const auto back = parsed(Json::array({value}).dump());
     ASSERT_TRUE(back.ok()) << value;
     EXPECT_EQ(back->items()->front().number(), value);

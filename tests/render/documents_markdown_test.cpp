@@ -84,8 +84,9 @@ TEST(ComparisonMarkdown, EmptyOneLeavesNoHole) {
 TEST(ReportMarkdown, HasItsNineSectionsInOrder) {
   const std::string text = report_markdown(test::sample_report_applied());
   std::size_t at = 0;
-  for (const char* section : {"## 1. Summary", "## 2. Baseline profile", "## 3. Variant comparison", "## 4. Winning changes",
-                              "## 5. Rejected approaches", "## 6. Plots", "## 7. Correctness", "## 8. Recommendations", "## 9. Reproduction"}) {
+  for (const char* section : {"## 1. Summary", "## 2. Baseline profile", "## 3. Variant comparison",
+                              "## 4. Winning changes", "## 5. Rejected approaches", "## 6. Plots", "## 7. Correctness",
+                              "## 8. Recommendations", "## 9. Reproduction"}) {
     const std::size_t found = text.find(std::string("\n") + section + "\n", at);
     ASSERT_NE(found, std::string::npos) << section;
     at = found;
@@ -93,7 +94,8 @@ TEST(ReportMarkdown, HasItsNineSectionsInOrder) {
 }
 
 TEST(ReportMarkdown, OfTheThreeEndsOfARun) {
-  for (const auto& [name, report] : {std::pair{"applied", test::sample_report_applied()}, {"reverted", test::sample_report_reverted()},
+  for (const auto& [name, report] : {std::pair{"applied", test::sample_report_applied()},
+                                     {"reverted", test::sample_report_reverted()},
                                      {"nothing_to_gain", test::sample_report_nothing_to_gain()}}) {
     const std::string text = report_markdown(report);
     test::expect_golden(golden(std::string("report_") + name + ".md"), text);
@@ -114,7 +116,9 @@ TEST(ReportMarkdown, AGateThatRanNothingIsAFailure) {
   EXPECT_THAT(report_markdown(report), HasSubstr("failed: none ran"));
 }
 
-TEST(ReportMarkdown, EmptyOneLeavesNoHole) { EXPECT_THAT(test::markdown_faults(report_markdown(model::Report{})), IsEmpty()); }
+TEST(ReportMarkdown, EmptyOneLeavesNoHole) {
+  EXPECT_THAT(test::markdown_faults(report_markdown(model::Report{})), IsEmpty());
+}
 
 TEST(PullRequestMarkdown, IsReadyToBePasted) {
   const std::string text = pull_request_markdown(test::sample_report_applied());

@@ -48,8 +48,8 @@ TEST(Plots, OfAReportAreTheSameTextEachTime) {
     EXPECT_THAT(xml_faults(plot.svg), IsEmpty()) << plot.file_name;
     EXPECT_THAT(plot.svg, Not(HasSubstr("nan")));
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"speed_forward.svg", "speed_backward.svg", "memory.svg", "share_of_ceiling.svg",
-                                             "sweep_forward.svg", "sweep_backward.svg"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"speed_forward.svg", "speed_backward.svg", "memory.svg",
+                                             "share_of_ceiling.svg", "sweep_forward.svg", "sweep_backward.svg"}));
 }
 
 TEST(Plots, OnlyThoseThatHaveValues) {
@@ -76,7 +76,9 @@ TEST(Plots, BarsShowTheSpreadWhereTheMarkerDoesNotHideIt) {
   model::Report report = test::sample_report_applied();
   const auto lines = [](const std::string& svg) {
     std::size_t count = 0;
-    for (std::size_t at = svg.find("stroke-width=\"1.5\""); at != std::string::npos; at = svg.find("stroke-width=\"1.5\"", at + 1)) ++count;
+    for (std::size_t at = svg.find("stroke-width=\"1.5\""); at != std::string::npos;
+         at = svg.find("stroke-width=\"1.5\"", at + 1))
+      ++count;
     return count;
   };
   EXPECT_EQ(lines(speed_plot(report, "forward")), 0u);
@@ -85,7 +87,8 @@ TEST(Plots, BarsShowTheSpreadWhereTheMarkerDoesNotHideIt) {
 }
 
 TEST(Plots, TakeOddValues) {
-  for (const double value : {0.0, -1.0, 1e-300, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double value :
+       {0.0, -1.0, 1e-300, 1e300, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     model::Report report = test::sample_report_applied();
     report.three_way[0].value = {value, value, value, 1};
     report.three_way[1].share_of_ceiling_pct = value;
@@ -103,7 +106,8 @@ TEST(Plots, TakeOddValues) {
 TEST(SweepPlot, LeavesOutTheSlowestBeyondThirtyAndSaysSo) {
   model::ComparisonDocument comparison;
   comparison.kernel = "k";
-  for (int i = 0; i < 40; ++i) comparison.sweep.push_back({"forward", "1024", {{"BLOCK_ROW", i}, {"same", 1}}, 1 + i / 100.0, false});
+  for (int i = 0; i < 40; ++i)
+    comparison.sweep.push_back({"forward", "1024", {{"BLOCK_ROW", i}, {"same", 1}}, 1 + i / 100.0, false});
   const std::string svg = sweep_plot(comparison, "hidden_size", "forward");
   EXPECT_THAT(svg, HasSubstr("10 slower settings left out"));
   EXPECT_THAT(svg, HasSubstr(">BLOCK_ROW=29<"));
@@ -113,11 +117,13 @@ TEST(SweepPlot, LeavesOutTheSlowestBeyondThirtyAndSaysSo) {
 TEST(ReportHtml, IsOneFileThatFetchesNothing) {
   const std::string html = report_html(test::sample_report_applied());
   test::expect_golden(golden("report_applied.html"), html);
-  for (const char* outside : {"<script", "<link", "src=", "@import", "url("}) EXPECT_THAT(html, Not(HasSubstr(outside)));
+  for (const char* outside : {"<script", "<link", "src=", "@import", "url("})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
   EXPECT_THAT(html, HasSubstr("prefers-color-scheme"));
   std::size_t at = 0;
-  for (const char* section : {"1. Summary", "2. Baseline profile", "3. Variant comparison", "4. Winning changes", "5. Rejected approaches",
-                              "6. Plots", "7. Correctness", "8. Recommendations", "9. Reproduction"}) {
+  for (const char* section :
+       {"1. Summary", "2. Baseline profile", "3. Variant comparison", "4. Winning changes", "5. Rejected approaches",
+        "6. Plots", "7. Correctness", "8. Recommendations", "9. Reproduction"}) {
     at = html.find(std::string("<h2>") + section + "</h2>", at);
     ASSERT_NE(at, std::string::npos) << section;
   }

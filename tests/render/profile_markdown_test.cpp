@@ -27,12 +27,14 @@ TEST(ProfileMarkdown, HasItsSevenBlocksInOrder) {
   const std::string text = profile_markdown(test::sample_profile());
   std::size_t at = 0;
   for (const char* block :
-       {"# rms_norm", "## 1. Kernel Identity", "## 2. GPU Information", "## 3. Baseline Benchmarks", "## 4. NCU Profiling Summary",
-        "## 5. Bottleneck Classification", "## 6. Current Configuration Analysis", "## 7. Identified Optimization Opportunities",
-        "### Recommended Strategy Order", "### Estimated Iterations"}) {
+       {"# rms_norm", "## 1. Kernel Identity", "## 2. GPU Information", "## 3. Baseline Benchmarks",
+        "## 4. NCU Profiling Summary", "## 5. Bottleneck Classification", "## 6. Current Configuration Analysis",
+        "## 7. Identified Optimization Opportunities", "### Recommended Strategy Order", "### Estimated Iterations"}) {
     const std::size_t found = text.find(std::string("\n") + block, at == 0 ? 0 : at - 1);
-    if (at == 0) EXPECT_TRUE(base::starts_with(text, block));
-    else EXPECT_NE(found, std::string::npos) << block;
+    if (at == 0)
+      EXPECT_TRUE(base::starts_with(text, block));
+    else
+      EXPECT_NE(found, std::string::npos) << block;
     at = at == 0 ? 2 : found + 1;
   }
 }
@@ -67,6 +69,24 @@ TEST(ProfileMarkdown, SaysWhatIsNotInACaptureInsteadOfZero) {
   const std::string text = profile_markdown(test::sample_gpu_profile());
   EXPECT_THAT(text, testing::ContainsRegex("Spills +\\| +not in this capture"));
   EXPECT_THAT(text, testing::HasSubstr("blackwell was asked for and hopper is here"));
+}
+
+TEST(ProfileMarkdown, KernelsOfLibrariesAreNamedButNotAnalysed) {
+  Profile profile = test::sample_gpu_profile();
+  profile.counters.kernels[1].library = "PyTorch";
+  profile.counters.kernels[1].name = "void at::native::vectorized_elementwise_kernel<4, Add | Mul>";
+  const std::string text = profile_markdown(profile);
+  EXPECT_THAT(text, testing::HasSubstr("### Kernels of libraries in the same capture"));
+  EXPECT_THAT(text, testing::HasSubstr("`void at::native::vectorized_elementwise_kernel<4, Add \\| Mul>` | PyTorch"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("12.4 %  ")));
+  EXPECT_THAT(test::markdown_faults(text), testing::IsEmpty());
+}
+
+TEST(ProfileMarkdown, RecordedNumbersAreShownAsRecorded) {
+  Profile profile = test::sample_gpu_profile();
+  for (model::BaselineRow& row : profile.baseline.rows)
+    if (row.provider == "huggingface") row.source = model::Source::recorded;
+  EXPECT_THAT(profile_markdown(profile), testing::HasSubstr("- The speed of huggingface is recorded, not measured here."));
 }
 
 TEST(ProfileMarkdown, CorrectsCommonPracticeWhereItMatters) {

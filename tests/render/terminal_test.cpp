@@ -29,7 +29,8 @@ TEST(Terminal, SummariesOfProfileComparisonAndReport) {
 TEST(Terminal, TheFirstLineOfAReportIsItsOutcome) {
   EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_applied(), Style{}), "rms_norm: APPLIED\n"));
   EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_reverted(), Style{}), "rms_norm: REVERTED\n"));
-  EXPECT_TRUE(base::starts_with(report_summary(test::sample_report_nothing_to_gain(), Style{}), "rms_norm: NOTHING TO GAIN\n"));
+  EXPECT_TRUE(
+      base::starts_with(report_summary(test::sample_report_nothing_to_gain(), Style{}), "rms_norm: NOTHING TO GAIN\n"));
 }
 
 TEST(Terminal, ColoursOnlyWhenAskedAndNeverFromTheDocument) {
@@ -63,7 +64,8 @@ TEST(Progress, EstimatesTheRestOnceThereIsSomethingToGoBy) {
 TEST(Progress, TakesAnyFractionAndKeepsToTheWidth) {
   for (const double fraction : {-1.0, 7.0, 0.5, std::numeric_limits<double>::quiet_NaN()})
     for (const std::size_t width : {0u, 1u, 20u, 50u, 200u})
-      EXPECT_LE(display_width(progress_bar({std::string(500, 'x') + "\n\033[2J", fraction, 30}, Style{false, width})), width);
+      EXPECT_LE(display_width(progress_bar({std::string(500, 'x') + "\n\033[2J", fraction, 30}, Style{false, width})),
+                width);
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ Profile sample_gpu_profile() {
   profile.created = "2026-11-30T02:40:00Z";
   profile.command = "hone profile rms_norm --repo Liger-Kernel --target-gpu blackwell";
   profile.summary =
-      "Latency-bound backward: a grid of 132 programs leaves 7 of 8 warps of each SM empty; launch more programs first, up "
+      "Latency-bound backward: a grid of 132 programs leaves 7 of 8 warps of each SM empty; launch more programs "
+      "first, up "
       "to 48 % off.";
   profile.identity.repository = "liger";
   profile.identity.source_file = {"src/liger_kernel/ops/rms_norm.py", true, ""};
@@ -93,27 +94,31 @@ Profile sample_gpu_profile() {
   profile.baseline = {};
   profile.headroom.clear();
   profile.baseline.x_name = "T";
-  for (const Row& row : std::array{Row{"forward", 0.0669, 0.402, 0.091, 0.0629, 0.5},
-                                   Row{"backward", 0.182, 0.611, 0.339, 0.0943, 0.4},
-                                   Row{"full", 0.249, 1.013, 0.431, 0.157, 0.4}}) {
+  for (const Row& row :
+       std::array{Row{"forward", 0.0669, 0.402, 0.091, 0.0629, 0.5}, Row{"backward", 0.182, 0.611, 0.339, 0.0943, 0.4},
+                  Row{"full", 0.249, 1.013, 0.431, 0.157, 0.4}}) {
     const auto add = [&](const char* provider, const char* metric, double ms) {
-      profile.baseline.rows.push_back({"16384", row.mode, provider, metric, "ms", ms * 0.995, ms, ms * 1.008, 100, Source::measured});
+      profile.baseline.rows.push_back(
+          {"16384", row.mode, provider, metric, "ms", ms * 0.995, ms, ms * 1.008, 100, Source::measured});
     };
     add("liger", "speed", row.liger);
     add("huggingface", "speed", row.huggingface);
     add("liger", "wall", row.wall);
-    profile.headroom.push_back({"16384", row.mode, row.floor, row.liger, row.liger / row.floor, row.floor * 1e-3 * 4.27e12,
-                                0, "copy_bytes_per_s", 100 * row.floor / row.liger});
+    profile.headroom.push_back({"16384", row.mode, row.floor, row.liger, row.liger / row.floor,
+                                row.floor * 1e-3 * 4.27e12, 0, "copy_bytes_per_s", 100 * row.floor / row.liger});
     NoiseFloor noise;
     noise.x_value = "16384";
     noise.mode = row.mode;
     noise.smallest_effect_pct = row.noise_pct;
     profile.baseline.noise_floor.push_back(noise);
   }
-  profile.baseline.observations = {"backward", "its grid is the number of SMs, so each SM holds one block of 8 warps", "16384",
-                                   "One size: no trend.",
-                                   {"backward's wall time is 1.9 times its kernel time: the caller's benchmark measures the "
-                                    "host as well"}};
+  profile.baseline.observations = {
+      "backward",
+      "its grid is the number of SMs, so each SM holds one block of 8 warps",
+      "16384",
+      "One size: no trend.",
+      {"backward's wall time is 1.9 times its kernel time: the caller's benchmark measures the "
+       "host as well"}};
   profile.counters = {};
   profile.counters.status = "available";
   profile.counters.route = "nsight-compute";
@@ -132,14 +137,17 @@ Profile sample_gpu_profile() {
                                 {"backward", BottleneckClass::latency_bound, "grid"},
                                 {"full", BottleneckClass::latency_bound, "grid"}};
   profile.configuration.parameters = {
-      {"BLOCK_SIZE", "4096", HowSet::settings_function, "next power of two; no lane is masked at 4096", Liveness::live, ""},
+      {"BLOCK_SIZE", "4096", HowSet::settings_function, "next power of two; no lane is masked at 4096", Liveness::live,
+       ""},
       {"num_warps", "8", HowSet::settings_function, "", Liveness::live, "4 values, 4 distinct machine codes"},
       {"num_stages", "3", HowSet::default_value, "", Liveness::dead, "3 values, 1 machine code"},
       {"grid", "132", HowSet::hard_coded, "the number of SMs", Liveness::unknown, ""}};
   profile.opportunities = {{"The backward grid leaves the SMs empty",
                             "Each SM holds one block of 8 warps; 113 registers a thread would allow two.",
                             {{"src/liger_kernel/ops/rms_norm.py", 308}},
-                            "grid-sizing", 48, "More partial weight gradients to sum at the end."}};
+                            "grid-sizing",
+                            48,
+                            "More partial weight gradients to sum at the end."}};
   profile.strategy_order[1] = {"grid-sizing", "Launch several programs for each SM", "Latency-bound by its grid.",
                                "48 % of backward", "low"};
   profile.strategy_order.pop_back();

@@ -31,8 +31,8 @@ double floor_ms(const Pass& pass, int size) { return pass.tensors * rows * size 
 
 BaselineRow time_row(int size, const char* mode, const char* provider, const char* metric, double p50) {
   p50 = rounded(p50, 1e-4);
-  return {std::to_string(size), mode, provider, metric, "ms", rounded(p50 * 0.991, 1e-4), p50, rounded(p50 * 1.014, 1e-4), 60,
-          Source::measured};
+  return {std::to_string(size),       mode, provider,        metric, "ms", rounded(p50 * 0.991, 1e-4), p50,
+          rounded(p50 * 1.014, 1e-4), 60,   Source::measured};
 }
 
 void add_rows(Profile& profile) {
@@ -106,12 +106,14 @@ Counters counter_free() {
   counters.route = "counter-free";
   counters.experiments = {
       {"no-compute", "4096", "forward", "", 0.981, 0.974, 0.989,
-       "With the arithmetic taken out and every load and store kept, forward takes 0.981 of its time: arithmetic is hidden "
+       "With the arithmetic taken out and every load and store kept, forward takes 0.981 of its time: arithmetic is "
+       "hidden "
        "behind memory."},
       {"no-memory", "4096", "forward", "", 0.262, 0.258, 0.267,
        "With all rows read from one cached row, forward takes 0.262 of its time: memory is what it waits for."},
       {"no-compute", "4096", "backward", "", 0.842, 0.833, 0.851,
-       "With the arithmetic taken out, backward takes 0.842 of its time: the sum over rows for the weight gradient is not "
+       "With the arithmetic taken out, backward takes 0.842 of its time: the sum over rows for the weight gradient is "
+       "not "
        "fully hidden."},
       {"threads", "4096", "forward", "threads=1", 1.38, 1.36, 1.41,
        "On one thread forward takes 1.38 times as long, not 2: two threads already share one memory."},
@@ -131,10 +133,13 @@ Bottleneck memory_bound() {
       {"share of copy bandwidth", "82.6 % forward at 4096", "memory-bound", Source::measured},
       {"no-compute experiment", "0.981 [0.974, 0.989] of the time", "memory-bound", Source::measured},
       {"no-memory experiment", "0.262 [0.258, 0.267] of the time", "memory-bound", Source::measured},
-      {"no-compute experiment, backward", "0.842 [0.833, 0.851] of the time", "against memory-bound", Source::measured}};
+      {"no-compute experiment, backward", "0.842 [0.833, 0.851] of the time", "against memory-bound",
+       Source::measured}};
   bottleneck.reasoning =
-      "Forward does two operations for each byte it must move, a fifth of what this machine could do while it waits, and "
-      "taking the arithmetic out changes its time by less than 2 %. Its stores go through the cache, so each line is read "
+      "Forward does two operations for each byte it must move, a fifth of what this machine could do while it waits, "
+      "and "
+      "taking the arithmetic out changes its time by less than 2 %. Its stores go through the cache, so each line is "
+      "read "
       "before it is written: the traffic is three tensors where two are needed.";
   bottleneck.refutation =
       "A variant with fewer bytes (streaming stores) that is not faster, or one with less arithmetic that is.";
@@ -146,16 +151,16 @@ Bottleneck memory_bound() {
 
 Configuration configuration() {
   Configuration configuration;
-  configuration.parameters = {
-      {"tile_width", "16", HowSet::settings_function, "fp32 lanes of one vector", Liveness::live,
-       "3 values, 3 distinct machine codes"},
-      {"BLOCK_ROW", "1024: 4, 4096: 1", HowSet::settings_function, "rows a program takes at once", Liveness::live,
-       "4 values, 4 distinct machine codes"},
-      {"num_threads", "2", HowSet::default_value, "cores this process may use", Liveness::live, "changes what is launched"},
-      {"streaming_stores", "0", HowSet::hard_coded, "1: stores bypass the caches", Liveness::live,
-       "2 values, 2 distinct machine codes"},
-      {"prefetch_rows", "0", HowSet::hard_coded, "rows fetched ahead", Liveness::dead,
-       "3 values, 1 machine code at 4096: the compiler drops it"}};
+  configuration.parameters = {{"tile_width", "16", HowSet::settings_function, "fp32 lanes of one vector",
+                               Liveness::live, "3 values, 3 distinct machine codes"},
+                              {"BLOCK_ROW", "1024: 4, 4096: 1", HowSet::settings_function,
+                               "rows a program takes at once", Liveness::live, "4 values, 4 distinct machine codes"},
+                              {"num_threads", "2", HowSet::default_value, "cores this process may use", Liveness::live,
+                               "changes what is launched"},
+                              {"streaming_stores", "0", HowSet::hard_coded, "1: stores bypass the caches",
+                               Liveness::live, "2 values, 2 distinct machine codes"},
+                              {"prefetch_rows", "0", HowSet::hard_coded, "rows fetched ahead", Liveness::dead,
+                               "3 values, 1 machine code at 4096: the compiler drops it"}};
   configuration.memory_access = {
       "Rows are contiguous; each program reads its row once, in order, 64 bytes a load.",
       "None: loads and stores go through all caches.", "Backward may write dx over dy; off by default.",
@@ -176,7 +181,8 @@ Profile sample_profile() {
   profile.hone_commit = "0123abc";
   profile.command = "hone profile rms_norm --dtype bf16";
   profile.summary =
-      "Memory-bound: forward reaches 83 % of copy bandwidth and backward 66 %; try streaming stores first, up to 18 % off.";
+      "Memory-bound: forward reaches 83 % of copy bandwidth and backward 66 %; try streaming stores first, up to 18 % "
+      "off.";
   profile.identity.kernel = "rms_norm";
   profile.identity.repository = "native";
   profile.identity.source_file = {"kernels/rms_norm/rms_norm.hpp", true, ""};
@@ -189,22 +195,26 @@ Profile sample_profile() {
   profile.baseline.x_name = "hidden_size";
   add_rows(profile);
   profile.baseline.observations = {
-      "backward", "it moves three tensors where forward moves two, and sums the weight gradient over all rows", "8192",
+      "backward",
+      "it moves three tensors where forward moves two, and sums the weight gradient over all rows",
+      "8192",
       "Linear: time grows 1.97-fold when the size doubles from 4096 to 8192.",
       {"forward at 1024: the noise floor is 1.4 %, above the 1 % rule for stopping"}};
   profile.counters = counter_free();
   profile.bottleneck = memory_bound();
   profile.configuration = configuration();
-  profile.opportunities = {
-      {"Stores read each line before they write it",
-       "Ordinary stores fetch the line they overwrite: about a third of forward's traffic.",
-       {{"kernels/rms_norm/rms_norm.hpp", 41}, {"kernels/rms_norm/rms_norm.hpp", 77}},
-       "streaming-stores", 18,
-       "Streaming can lose where the next pass reads the output from cache: measure both ways."},
-      {"One row at a time leaves loads unoverlapped",
-       "At 1024 a row is 2 KiB, so the latency of its first line is 6 % of its time.",
-       {{"kernels/rms_norm/rms_norm_config.hpp", 23}},
-       "rows-per-program", 6, "More rows need more registers."}};
+  profile.opportunities = {{"Stores read each line before they write it",
+                            "Ordinary stores fetch the line they overwrite: about a third of forward's traffic.",
+                            {{"kernels/rms_norm/rms_norm.hpp", 41}, {"kernels/rms_norm/rms_norm.hpp", 77}},
+                            "streaming-stores",
+                            18,
+                            "Streaming can lose where the next pass reads the output from cache: measure both ways."},
+                           {"One row at a time leaves loads unoverlapped",
+                            "At 1024 a row is 2 KiB, so the latency of its first line is 6 % of its time.",
+                            {{"kernels/rms_norm/rms_norm_config.hpp", 23}},
+                            "rows-per-program",
+                            6,
+                            "More rows need more registers."}};
   profile.strategy_order = {
       {"parameter-sweep", "Sweep the knobs over all sizes", "Cheap, and the shipped settings are a heuristic.",
        "not bounded beforehand", "low: settings only"},

@@ -13,20 +13,26 @@ constexpr std::array sizes{"1024", "2048", "4096", "8192"};
 
 SettingsFunction settings(std::int64_t block_row, std::int64_t streaming) {
   return {"hidden_size",
-          {{0, {{"BLOCK_ROW", 8}, {"streaming_stores", streaming}, {"tile_width", 16}}, "short rows: hide the first line's latency"},
-           {4096, {{"BLOCK_ROW", block_row}, {"streaming_stores", streaming}, {"tile_width", 16}}, "long rows stream by themselves"}},
+          {{0,
+            {{"BLOCK_ROW", 8}, {"streaming_stores", streaming}, {"tile_width", 16}},
+            "short rows: hide the first line's latency"},
+           {4096,
+            {{"BLOCK_ROW", block_row}, {"streaming_stores", streaming}, {"tile_width", 16}},
+            "long rows stream by themselves"}},
           1.3,
           "Two settings are enough: the worst size is 1.3 % from its own best, checked at 3072 and 6144 too."};
 }
 
 // Result rows of one variant: the ratio at each size for forward and backward.
-std::vector<ResultRow> results(const std::array<double, 4>& forward, const std::array<double, 4>& backward, double half_width) {
+std::vector<ResultRow> results(const std::array<double, 4>& forward, const std::array<double, 4>& backward,
+                               double half_width) {
   const Profile profile = sample_profile();
   std::vector<ResultRow> rows;
   const auto add = [&](const char* mode, const std::array<double, 4>& ratios) {
     for (std::size_t i = 0; i < sizes.size(); ++i)
       for (const BaselineRow& base : profile.baseline.rows) {
-        if (base.x_value != sizes[i] || base.mode != mode || base.provider != "hone" || base.metric != "speed") continue;
+        if (base.x_value != sizes[i] || base.mode != mode || base.provider != "hone" || base.metric != "speed")
+          continue;
         ResultRow row;
         row.x_value = sizes[i];
         row.mode = mode;
@@ -55,8 +61,8 @@ std::vector<ResultRow> results(const std::array<double, 4>& forward, const std::
   return rows;
 }
 
-VariantSummary variant(const char* id, const char* parent, const char* strategy, const char* title, VariantStatus status,
-                       const char* reason) {
+VariantSummary variant(const char* id, const char* parent, const char* strategy, const char* title,
+                       VariantStatus status, const char* reason) {
   VariantSummary summary;
   summary.id = id;
   summary.parent = parent;
@@ -76,7 +82,10 @@ std::vector<SweepPoint> sweep() {
         for (std::size_t i = 0; i < sizes.size(); ++i) {
           const double short_row_gain = i < 2 ? 0.025 * block_row : -0.012 * block_row;
           const double ratio = 1.04 - short_row_gain - (width == 16 ? 0.05 : -0.06) - gain;
-          points.push_back({pass, sizes[i], {{"BLOCK_ROW", block_row}, {"tile_width", width}}, ratio,
+          points.push_back({pass,
+                            sizes[i],
+                            {{"BLOCK_ROW", block_row}, {"tile_width", width}},
+                            ratio,
                             width == 16 && block_row == (i < 2 ? 8 : 1)});
         }
   return points;
@@ -103,7 +112,8 @@ ComparisonDocument sample_comparison() {
   comparison.source_hash = sample_profile().identity.source_hash;
   comparison.dtype = "bf16";
   comparison.winner = "v3";
-  comparison.winner_reason = "fastest accepted variant: 0.838 [0.829, 0.847] of v0's forward time at 4096, no guardrail near its bound";
+  comparison.winner_reason =
+      "fastest accepted variant: 0.838 [0.829, 0.847] of v0's forward time at 4096, no guardrail near its bound";
   comparison.stop_reason = "two variants in a row gained less than 1 %";
   comparison.representative_x = "4096";
   comparison.learnings = {"Streaming stores pay at every size over the last-level cache.",
@@ -152,10 +162,13 @@ Notes sample_notes_before_results() {
   notes.parent = "v1";
   notes.strategy = "streaming-stores";
   notes.hypothesis =
-      "Forward is memory-bound at 83 % of copy bandwidth with stores that read each line before they write it. Stores that "
-      "bypass the caches drop that read: 3 tensors of traffic become 2. v1 taught that row blocking alone gains 4 % at 4096, "
+      "Forward is memory-bound at 83 % of copy bandwidth with stores that read each line before they write it. Stores "
+      "that "
+      "bypass the caches drop that read: 3 tensors of traffic become 2. v1 taught that row blocking alone gains 4 % at "
+      "4096, "
       "so what is left there is traffic.";
-  notes.changes = "streaming_stores 0 to 1 in both passes: the output is not read again before it has left the cache anyway.";
+  notes.changes =
+      "streaming_stores 0 to 1 in both passes: the output is not read again before it has left the cache anyway.";
   notes.diff = "-  streaming_stores: 0\n+  streaming_stores: 1\n";
   notes.predictions = {{"4096", "forward", 0.87, "copy ceiling with streaming stores is 26.2 GB/s against 21.4"},
                        {"4096", "backward", 0.92, "one tensor of four is written"}};
@@ -216,12 +229,14 @@ Report sample_report_applied() {
                         {"full", 432, 0, 0.63, "odd, prime, 1, empty, non-contiguous rows"},
                         {"numerics", 24, 0, 0.58, "against double precision"},
                         {"style", 1, 0, 0, ""}};
-  report.recommendations = {"Backward still waits for its reduction over rows: a tree over threads is the next thing to try.",
-                            "Measure again on the machine that will run it: streaming stores depend on the cache."};
-  report.reproduction = {"hone profile rms_norm --dtype bf16 --seed 0", "hone optimize rms_norm", "hone finalize rms_norm"};
+  report.recommendations = {
+      "Backward still waits for its reduction over rows: a tree over threads is the next thing to try.",
+      "Measure again on the machine that will run it: streaming stores depend on the cache."};
+  report.reproduction = {"hone profile rms_norm --dtype bf16 --seed 0", "hone optimize rms_norm",
+                         "hone finalize rms_norm"};
   report.revert = {"git checkout -- kernels/rms_norm/rms_norm_settings.json"};
-  report.plots = {"speed_forward.svg", "speed_backward.svg", "memory.svg", "share_of_ceiling.svg", "sweep_forward.svg",
-                  "sweep_backward.svg"};
+  report.plots = {"speed_forward.svg",    "speed_backward.svg", "memory.svg",
+                  "share_of_ceiling.svg", "sweep_forward.svg",  "sweep_backward.svg"};
   return report;
 }
 
@@ -237,7 +252,8 @@ Report sample_report_reverted() {
   report.three_way.clear();
   report.speedups.clear();
   report.plots = {"sweep_forward.svg", "sweep_backward.svg"};
-  report.recommendations = {"Look at the masked tail of the last tile: both failures are at a size that is no multiple of 16."};
+  report.recommendations = {
+      "Look at the masked tail of the last tile: both failures are at a size that is no multiple of 16."};
   report.revert.clear();
   return report;
 }
