@@ -229,6 +229,12 @@ Result<std::vector<std::string>> SystemFiles::list(const std::string& directory)
   return names;
 }
 
+std::string SystemFiles::canonical(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path : real.string();
+}
+
 Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {
   std::string place = path.empty() ? "." : path;
   while (!exists(place) && place != parent(place)) place = parent(place);

@@ -1,0 +1,34 @@
+# tree_sitter: the parser runtime with the Python and CUDA grammars, compiled from .deps (tools/fetch_sources.sh puts them there).
+set(HONE_DEPS_DIR "${CMAKE_SOURCE_DIR}/.deps" CACHE PATH "Where tools/fetch_sources.sh has unpacked third-party sources")
+
+set(tree_sitter_core "${HONE_DEPS_DIR}/tree-sitter/tree_sitter/core/lib")
+set(tree_sitter_python "${HONE_DEPS_DIR}/tree-sitter-python/src")
+set(tree_sitter_cuda "${HONE_DEPS_DIR}/tree-sitter-cuda/src")
+foreach(needed "${tree_sitter_core}/src/lib.c" "${tree_sitter_python}/parser.c" "${tree_sitter_python}/scanner.c"
+        "${tree_sitter_cuda}/parser.c" "${tree_sitter_cuda}/scanner.c")
+  if(NOT EXISTS "${needed}")
+    message(FATAL_ERROR "${needed} is missing: run tools/fetch_sources.sh (./dev build does)")
+  endif()
+endforeach()
+
+add_library(tree_sitter STATIC
+  "${tree_sitter_core}/src/lib.c"
+  "${tree_sitter_python}/parser.c" "${tree_sitter_python}/scanner.c"
+  "${tree_sitter_cuda}/parser.c" "${tree_sitter_cuda}/scanner.c")
+target_include_directories(tree_sitter SYSTEM PUBLIC "${tree_sitter_core}/include")
+target_include_directories(tree_sitter PRIVATE "${tree_sitter_core}/src")
+# Foreign C: its warnings are not ours to fix. POSIX names (fdopen) need the feature macro under -std=c11.
+target_compile_options(tree_sitter PRIVATE -w -O2)
+target_compile_definitions(tree_sitter PRIVATE _POSIX_C_SOURCE=200112L _DEFAULT_SOURCE)
+set_target_properties(tree_sitter PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+# The grammar's own headers must be found before the runtime's.
+set_source_files_properties("${tree_sitter_python}/parser.c" "${tree_sitter_python}/scanner.c"
+  PROPERTIES INCLUDE_DIRECTORIES "${tree_sitter_python}")
+set_source_files_properties("${tree_sitter_cuda}/parser.c" "${tree_sitter_cuda}/scanner.c"
+  PROPERTIES INCLUDE_DIRECTORIES "${tree_sitter_cuda}")
+if(HONE_SANITIZE)
+  target_compile_options(tree_sitter PRIVATE -fsanitize=address -fno-omit-frame-pointer)
+endif()
+if(HONE_FUZZ)
+  target_compile_options(tree_sitter PRIVATE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,216 @@
+// Opportunities that the source shows, and the order to try them in.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "source/advice/advice.hpp"
+
+namespace hone::source {
+
+namespace {
+
+constexpr const char* kUnmeasured = "read from source; nothing was measured";
+
+class Finder {
+ public:
+  Finder(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched) : op_(op), launched_(launched) {}
+
+  std::vector<model::Opportunity> find() {
+    for (std::size_t i = 0; i < op_.launches.size(); ++i) {
+      if (launched_[i].name.empty()) continue;
+      dead_settings(op_.launches[i], launched_[i]);
+      default_warps(op_.launches[i], launched_[i]);
+      masked_lanes(op_.launches[i], launched_[i]);
+      small_grid(op_.launches[i], launched_[i]);
+      repeated_passes(launched_[i]);
+      narrow_offsets(launched_[i]);
+      contended_atomics(launched_[i]);
+    }
+    autotune();
+    cache_hints();
+    overwritten_reads();
+    in_place();
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string title, std::string detail, std::vector<model::Location> locations, const char* strategy, const char* risk) {
+    for (model::Opportunity& known : found_) {
+      if (known.title != title) continue;
+      known.locations.insert(known.locations.end(), locations.begin(), locations.end());
+      return;
+    }
+    model::Opportunity opportunity;
+    opportunity.title = std::move(title);
+    opportunity.detail = std::move(detail) + " (" + kUnmeasured + ")";
+    opportunity.locations = std::move(locations);
+    opportunity.strategy = strategy;
+    opportunity.risk = risk;
+    found_.push_back(std::move(opportunity));
+  }
+
+  void dead_settings(const model::LaunchFact& launch, const model::KernelFact& kernel) {
+    if (launch.num_stages_live == model::Liveness::dead && launch.num_stages.source != "default") {
+      add("num_stages of " + kernel.name + " changes nothing", launch.num_stages_reason + ": leave it out of every sweep",
+          {{launch.file, launch.line}}, "parameter-sweep", "none");
+    }
+    if (launch.num_warps.bound_to_kernel_parameter) {
+      add("num_warps never reaches the launch of " + kernel.name,
+          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 4 warps",
+          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep", "low: rename the parameter, then sweep");
+    }
+    if (launch.num_stages.bound_to_kernel_parameter) {
+      add("num_stages never reaches the launch of " + kernel.name,
+          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 3 stages",
+          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep", "low: rename the parameter, then sweep");
+    }
+  }
+
+  void default_warps(const model::LaunchFact& launch, const model::KernelFact& kernel) {
+    if (launch.num_warps.source != "default" || kernel.autotune) return;
+    add("num_warps of " + kernel.name + " is Triton's default", "4 warps whatever the tile size: a wide tile wants more, a narrow one fewer",
+        {{launch.file, launch.line}}, "parameter-sweep", "none");
+  }
+
+  void masked_lanes(const model::LaunchFact& launch, const model::KernelFact& kernel) {
+    for (const model::SettingSource& block : launch.block_sources) {
+      const bool rounded = block.source == "calculate_settings" || block.source == "next_power_of_2";
+      const bool unread = std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) != kernel.unused_params.end();
+      if (!rounded || unread || (block.param != "BLOCK_SIZE" && block.param.find("pad_") != 0 && block.param != "BLOCK_D" && block.param != "BLOCK")) continue;
+      add(fmt::format("{} of {} is rounded up to a power of two", block.param, kernel.name),
+          fmt::format("lanes masked off: {:.0f} % at 5120 columns, {:.0f} % at 6144, {:.0f} % at 2880, none at powers of two; tiles that divide the row avoid it",
+                      masked_lane_waste_pct(5120, 65536), masked_lane_waste_pct(6144, 65536), masked_lane_waste_pct(2880, 65536)),
+          {{launch.file, launch.line}}, "tiling", "medium: a loop over tiles costs a second look at the row");
+      return;
+    }
+  }
+
+  void small_grid(const model::LaunchFact& launch, const model::KernelFact& kernel) {
+    const std::string& grid = launch.grid_resolved;
+    const bool by_units = grid.find("sm_count") != std::string::npos || grid.find("NUM_SMS") != std::string::npos ||
+                          grid.find("num_sms") != std::string::npos || grid.find("multi_processor_count") != std::string::npos;
+    if (!by_units) return;
+    const bool several = grid.find('*') != std::string::npos;
+    if (several) return;
+    add("one program on each multiprocessor in " + kernel.name,
+        fmt::format("grid {} leaves no second program to run while one waits for memory: occupancy is that of one block", grid),
+        {{launch.file, launch.line}, {launch.file, launch.grid_assigned_line}}, "grid", "low: partial sums grow with the number of programs");
+  }
+
+  void repeated_passes(const model::KernelFact& kernel) {
+    std::vector<model::Location> passes;
+    for (const model::LoopFact& loop : kernel.loops) {
+      if (loop.depth == 1 && loop.loads_inside && loop.kind != "static_range") passes.push_back({kernel.file, loop.line});
+    }
+    if (passes.size() < 2 || !kernel.dot_lines.empty()) return;
+    add(fmt::format("{} reads its row {} times", kernel.name, passes.size()),
+        "rows that fit in registers or shared memory need one pass; longer ones can keep the first pass's tiles in the L2 cache", passes, "fewer-passes",
+        "medium: registers");
+  }
+
+  void narrow_offsets(const model::KernelFact& kernel) {
+    if (kernel.int32_offset_lines.empty()) return;
+    std::vector<model::Location> places;
+    for (const int line : kernel.int32_offset_lines) places.push_back({kernel.file, line});
+    std::string factors;
+    for (const std::string& factor : kernel.row_offset_params) factors += (factors.empty() ? "" : ", ") + factor;
+    add("offsets of " + kernel.name + " are 32-bit",
+        fmt::format("a program index times {} wraps when the tensor has 2^31 elements or more; widen the index with .to(tl.int64)", factors), places,
+        "correctness", "low: 64-bit address arithmetic");
+  }
+
+  void contended_atomics(const model::KernelFact& kernel) {
+    if (kernel.atomics.empty()) return;
+    std::vector<model::Location> places;
+    for (const model::AtomicFact& atomic : kernel.atomics) places.push_back({kernel.file, atomic.line});
+    add("atomic accumulation in " + kernel.name, "programs that meet on the same addresses wait for each other, and the sum's order varies from run to run",
+        places, "partial-sums", "low: one more buffer and a reduction");
+  }
+
+  void autotune() {
+    for (const model::CommentedAutotune& comment : op_.commented_out_autotune) {
+      add("an autotune decorator is commented out above " + comment.above_kernel.value_or("a kernel"),
+          "its configurations are a sweep someone thought worth trying", {{comment.file, comment.line}}, "parameter-sweep", "none");
+    }
+    for (const model::KernelFact& kernel : op_.jit_kernels) {
+      if (!kernel.autotune || !kernel.autotune->n_configs || *kernel.autotune->n_configs < 2) continue;
+      const bool loop_free = kernel.loops.empty();
+      const auto stages = kernel.autotune->values.find("num_stages");
+      if (!loop_free || stages == kernel.autotune->values.end() || stages->second.size() < 2) continue;
+      add(fmt::format("{} autotunes num_stages without a loop", kernel.name),
+          fmt::format("{} configurations, but each value of num_stages compiles to the same code: {} would do", *kernel.autotune->n_configs,
+                      *kernel.autotune->n_configs / static_cast<int>(stages->second.size())),
+          {{kernel.file, kernel.decorator_line}}, "parameter-sweep", "none");
+    }
+  }
+
+  void cache_hints() {
+    std::vector<model::Location> streaming;
+    bool any_hint = false;
+    for (const model::KernelFact& kernel : launched_) {
+      any_hint = any_hint || !kernel.cache_hints.empty();
+      if (!kernel.name.empty() && kernel.loops.empty() && !kernel.store_lines.empty() && streaming.size() < 8) {
+        streaming.push_back({kernel.file, kernel.store_lines.front()});
+      }
+    }
+    if (any_hint || streaming.empty()) return;
+    add("no cache hints", "data that is touched once can be loaded evict-first and stored with streaming; this can lose, so measure both ways", streaming,
+        "cache-policy", "none: reverted when it loses");
+  }
+
+  void overwritten_reads() {
+    std::vector<model::Location> places;
+    for (const model::InPlaceEvidence& read : op_.in_place.reads_of_overwritten) places.push_back({read.file, read.line});
+    if (places.empty()) return;
+    add("reads of what was overwritten", op_.in_place.reads_of_overwritten.front().what, places, "correctness", "an order of accesses that a change must keep");
+  }
+
+  void in_place() {
+    if (!op_.in_place.flag || !op_.in_place.gradient_written_into_existing_buffer) return;
+    add("gradient in place only behind " + *op_.in_place.flag, "in place saves one tensor of memory; timing must restore the inputs", {}, "memory", "callers that read the buffer afterwards");
+  }
+
+  const model::AuditedOp& op_;
+  const std::vector<model::KernelFact>& launched_;
+  std::vector<model::Opportunity> found_;
+};
+
+}  // namespace
+
+std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched) {
+  return Finder(op, launched).find();
+}
+
+std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op) {
+  struct Known {
+    const char *strategy, *title, *reason;
+  };
+  static const Known order[] = {
+      {"correctness", "Hold what is right", "wrong offsets or orders of access come before speed"},
+      {"parameter-sweep", "Sweep the live settings", "cheapest to try: num_warps, tile sizes; dead ones are left out"},
+      {"grid", "More programs on each multiprocessor", "a grid of one program a unit can not hide memory latency"},
+      {"tiling", "Tiles that fit the row", "lanes that are masked off still take issue slots and registers"},
+      {"fewer-passes", "Fewer passes over memory", "each pass over a row costs its bytes again"},
+      {"partial-sums", "Partial sums in place of atomics", "contended atomics serialise and are not reproducible"},
+      {"cache-policy", "Cache policy", "small and not certain: both ways are measured"},
+      {"memory", "Memory", "in place or recomputation where memory is the goal"},
+  };
+  std::vector<model::StrategyStep> steps;
+  if (op.tier == 0) return steps;
+  for (const Known& known : order) {
+    const bool asked = std::any_of(op.opportunities.begin(), op.opportunities.end(), [&](const auto& o) { return o.strategy == known.strategy; });
+    const bool always = std::string(known.strategy) == "parameter-sweep";
+    if (!asked && !always) continue;
+    model::StrategyStep step;
+    step.strategy = known.strategy;
+    step.title = known.title;
+    step.reason = std::string(known.reason) + " (" + kUnmeasured + ")";
+    step.bound = "not known without a measurement";
+    step.risk = always ? "none" : "see the opportunities";
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace hone::source

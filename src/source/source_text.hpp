@@ -1,0 +1,26 @@
+// A source file as bytes, and how pieces of it are shown: the bytes are never changed, what is shown is UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone::source {
+
+bool is_utf8(std::string_view bytes);
+
+// `bytes` as UTF-8. Bytes that are no UTF-8 are read as Latin-1, the only encoding that can not fail.
+std::string to_utf8(std::string_view bytes);
+
+// White space runs (line breaks and backslash continuations too) become one space; none is left at the ends.
+std::string collapse_white_space(std::string_view text);
+
+// Same length as `bytes`, with each byte that is no UTF-8 replaced by a letter, so that a parser for UTF-8 sees an identifier
+// or plain string content there and every offset stays. Other text is returned unchanged.
+std::string parseable(std::string_view bytes);
+
+// A text in UTF-16 or UTF-32, by its byte order mark; such a file is refused, with this as the reason.
+bool is_wide_encoding(std::string_view bytes);
+
+int count_lines(std::string_view bytes);  // "a\nb" and "a\nb\n" have two
+
+}  // namespace hone::source

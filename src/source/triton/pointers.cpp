@@ -1,0 +1,206 @@
+#include "source/triton/pointers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "source/triton/kernel_facts.hpp"
+#include "source/triton/python.hpp"
+
+namespace hone::source {
+
+namespace {
+
+constexpr int kDeepest = 24;
+// Larger expressions than any address are not searched, so that the work stays proportional to the text.
+constexpr std::uint32_t kLargestExpression = 256;
+
+class PointerTracer {
+ public:
+  PointerTracer(const Module& module, const Function& function, model::KernelFact& fact)
+      : module_(module), function_(function), scope_(module.function_at(function.body)), fact_(fact) {}
+
+  void trace() {
+    for (Node call : module_.calls(scope_)) {
+      const Node callee = strip_parentheses(call.child(Field::function));
+      const std::string op = language_op(module_, callee);
+      const bool atomic = op.rfind("atomic_", 0) == 0;
+      const Arguments arguments = arguments_of(call);
+      Node pointer = arguments.positional.empty() ? Node() : arguments.positional[0];
+      if (const Node* named = arguments.keyword("pointer")) pointer = *named;
+      if (op == "load" || op == "store" || atomic) {
+        const std::size_t mask_at = op == "load" ? 1 : 2;
+        const bool masked = arguments.keyword("mask") != nullptr || arguments.positional.size() > mask_at;
+        fact_.accesses.push_back({callee_line(call), op != "load", base_of(pointer, 0), masked, atomic});
+      } else if (op.empty() && callee.is(Kind::attribute)) {
+        const std::string_view method = callee.child(Field::attribute).text();
+        const Node object = strip_parentheses(callee.child(Field::object));
+        if (!object.is(Kind::identifier)) continue;
+        const bool load = method == "load" && arguments.positional.size() == 1;
+        const bool store = method == "store" && arguments.positional.size() == 2;
+        if (load || store) fact_.accesses.push_back({callee_line(call), store, base_of(object, 0), false, false});
+      }
+    }
+    trace_offsets();
+  }
+
+ private:
+  bool is_constexpr_param(const std::string& name) const {
+    return std::find(fact_.constexpr_params.begin(), fact_.constexpr_params.end(), name) != fact_.constexpr_params.end();
+  }
+
+  // The pointer parameter an address is built on: the leftmost run-time parameter of the sum that is no factor of a product.
+  std::string base_of(Node expression, int depth) {
+    expression = strip_parentheses(expression);
+    if (!expression || depth > kDeepest) return {};
+    switch (expression.kind()) {
+      case Kind::identifier: {
+        const std::string name(expression.text());
+        if (function_.param(name) != nullptr) return is_constexpr_param(name) ? "" : name;
+        const auto known = bases_.find(name);
+        if (known != bases_.end()) return known->second;
+        bases_[name] = "";  // a cycle ends here
+        for (const Assignment& value : module_.assignments(scope_, name)) {
+          if (value.how != Assignment::How::plain || value.element >= 0) continue;
+          const std::string base = base_of(value.value, depth + 1);
+          if (!base.empty()) return bases_[name] = base;
+        }
+        return "";
+      }
+      case Kind::binary_operator: {
+        const std::string_view op = expression.child(Field::operator_).text();
+        if (op != "+" && op != "-") return {};
+        const std::string left = base_of(expression.child(Field::left), depth + 1);
+        return !left.empty() ? left : op == "+" ? base_of(expression.child(Field::right), depth + 1) : "";
+      }
+      case Kind::conditional_expression: {
+        for (Node part : expression.children()) {
+          const std::string base = base_of(part, depth + 1);
+          if (!base.empty()) return base;
+        }
+        return {};
+      }
+      case Kind::call: {
+        const Arguments arguments = arguments_of(expression);
+        const Node callee = expression.child(Field::function);
+        const std::string op = language_op(module_, callee);
+        if (op == "make_block_ptr" || op == "advance" || op == "make_tensor_descriptor" || op == "multiple_of" ||
+            op == "max_contiguous" || op == "cast") {
+          if (const Node* named = arguments.keyword("base")) return base_of(*named, depth + 1);
+          if (!arguments.positional.empty()) return base_of(arguments.positional[0], depth + 1);
+        }
+        if (op.empty() && callee.is(Kind::attribute) && callee.child(Field::attribute).text() == "to") {
+          return base_of(callee.child(Field::object), depth + 1);
+        }
+        return {};
+      }
+      default:
+        return {};
+    }
+  }
+
+  // Is the value a 32-bit program index: tl.program_id(..) that was not widened, or derived from one by sums and products?
+  bool is_narrow_index(Node expression, int depth) {
+    expression = strip_parentheses(expression);
+    if (!expression || depth > kDeepest) return false;
+    switch (expression.kind()) {
+      case Kind::call:
+        return language_op(module_, expression.child(Field::function)) == "program_id";
+      case Kind::binary_operator:
+        return !is_wide(expression, depth + 1) && (is_narrow_index(expression.child(Field::left), depth + 1) ||
+                                                   is_narrow_index(expression.child(Field::right), depth + 1));
+      case Kind::identifier: {
+        const std::string name(expression.text());
+        const auto known = narrow_.find(name);
+        if (known != narrow_.end()) return known->second;
+        narrow_[name] = false;
+        bool narrow = false;
+        for (const Assignment& value : module_.assignments(scope_, name)) {
+          if (value.element >= 0) continue;
+          narrow = narrow || (value.how == Assignment::How::loop ? loop_starts_narrow(value.value, depth + 1)
+                                                                 : is_narrow_index(value.value, depth + 1));
+        }
+        return narrow_[name] = narrow && !is_wide(expression, depth + 1);
+      }
+      default:
+        return false;
+    }
+  }
+
+  bool loop_starts_narrow(Node iterated, int depth) {
+    if (!iterated.is(Kind::call)) return false;
+    for (Node bound : arguments_of(iterated).positional) {
+      if (is_narrow_index(bound, depth)) return true;
+    }
+    return false;
+  }
+
+  // Widened to 64 bits somewhere on the way.
+  bool is_wide(Node expression, int depth) {
+    if (depth > kDeepest || expression.subtree_end() - expression.index() > kLargestExpression) return false;
+    const auto widens = [&](Node call) {
+      const Node callee = strip_parentheses(call.child(Field::function));
+      for (Node argument : arguments_of(call).positional) {
+        if (language_op(module_, argument) != "int64") continue;
+        const std::string_view method = callee.child(Field::attribute).text();
+        if (method == "to" || method == "cast") return true;
+      }
+      return false;
+    };
+    if (expression.is(Kind::call) && widens(expression)) return true;
+    for (Node inner : expression.descendants()) {
+      if (inner.is(Kind::call) && widens(inner)) return true;
+      if (!inner.is(Kind::identifier) || inner.field() == Field::attribute) continue;
+      if (is_wide_name(std::string(inner.text()), depth + 1)) return true;
+    }
+    return expression.is(Kind::identifier) && is_wide_name(std::string(expression.text()), depth + 1);
+  }
+
+  bool is_wide_name(const std::string& name, int depth) {
+    const auto known = wide_.find(name);
+    if (known != wide_.end()) return known->second;
+    wide_[name] = false;
+    for (const Assignment& value : module_.assignments(scope_, name)) {
+      if (value.how == Assignment::How::plain && value.element < 0 && is_wide(value.value, depth)) return wide_[name] = true;
+    }
+    return false;
+  }
+
+  // A product of a narrow program index with a run-time stride: past 2^31 elements it wraps before it reaches the pointer.
+  void trace_offsets() {
+    std::set<int> lines;
+    for (Node node : function_.body.descendants()) {
+      if (!node.is(Kind::binary_operator) || node.child(Field::operator_).text() != "*") continue;
+      if (node.subtree_end() - node.index() > kLargestExpression) continue;
+      const Node left = node.child(Field::left), right = node.child(Field::right);
+      const bool left_index = is_narrow_index(left, 0), right_index = is_narrow_index(right, 0);
+      if (!left_index && !right_index) continue;
+      const std::string factor = dotted_name(strip_parentheses(left_index ? right : left));
+      if (!is_stride(factor) || is_wide(node, 0)) continue;
+      if (lines.insert(node.line()).second) fact_.int32_offset_lines.push_back(node.line());
+      auto& factors = fact_.row_offset_params;
+      if (std::find(factors.begin(), factors.end(), factor) == factors.end()) factors.push_back(factor);
+    }
+  }
+
+  bool is_stride(const std::string& name) const {
+    if (function_.param(name) == nullptr) return false;
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    return has("stride") || has("n_cols") || has("dim") || (!is_constexpr_param(name) && (name == "N" || name == "V" || name == "H"));
+  }
+
+  const Module& module_;
+  const Function& function_;
+  int scope_;
+  model::KernelFact& fact_;
+  std::map<std::string, std::string> bases_;
+  std::map<std::string, bool> narrow_, wide_;
+};
+
+}  // namespace
+
+void trace_pointers(const Module& module, const Function& function, model::KernelFact& fact) {
+  PointerTracer(module, function, fact).trace();
+}
+
+}  // namespace hone::source
