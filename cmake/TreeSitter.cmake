@@ -21,10 +21,11 @@ target_include_directories(tree_sitter PRIVATE "${tree_sitter_core}/src")
 target_compile_options(tree_sitter PRIVATE -w -O2)
 target_compile_definitions(tree_sitter PRIVATE _POSIX_C_SOURCE=200112L _DEFAULT_SOURCE)
 set_target_properties(tree_sitter PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
-# The grammar's own headers must be found before the runtime's.
-set_source_files_properties("${tree_sitter_python}/parser.c" "${tree_sitter_python}/scanner.c"
-  PROPERTIES INCLUDE_DIRECTORIES "${tree_sitter_python}")
-set_source_files_properties("${tree_sitter_cuda}/parser.c" "${tree_sitter_cuda}/scanner.c"
+# The Python package ships without the grammar headers; those of the CUDA package serve both. They are newer, so two names
+# that the older generated parser uses are given their present ones.
+set_source_files_properties("${tree_sitter_python}/parser.c" PROPERTIES
+  INCLUDE_DIRECTORIES "${tree_sitter_cuda}" COMPILE_DEFINITIONS "TSFieldMapSlice=TSMapSlice;version=abi_version")
+set_source_files_properties("${tree_sitter_python}/scanner.c" "${tree_sitter_cuda}/parser.c" "${tree_sitter_cuda}/scanner.c"
   PROPERTIES INCLUDE_DIRECTORIES "${tree_sitter_cuda}")
 if(HONE_SANITIZE)
   target_compile_options(tree_sitter PRIVATE -fsanitize=address -fno-omit-frame-pointer)

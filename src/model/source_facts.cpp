@@ -26,6 +26,26 @@ Json axes_of(const std::vector<std::string>& axes) {
   return list;
 }
 
+Json item_json(const AtomicFact&);
+Json item_json(const AutogradFact&);
+Json item_json(const CacheHint&);
+Json item_json(const CommentedAutotune&);
+Json item_json(const CudaKernelFact&);
+Json item_json(const CudaLaunchFact&);
+Json item_json(const InPlaceEvidence&);
+Json item_json(const IndirectLaunch&);
+Json item_json(const KernelFact&);
+Json item_json(const LaunchFact&);
+Json item_json(const LoopFact&);
+Json item_json(const MathFact&);
+Json item_json(const Opportunity&);
+Json item_json(const ReductionFact&);
+Json item_json(const SettingSource&);
+Json item_json(const SourceFile&);
+Json item_json(const SourceProblem&);
+Json item_json(const StrategyStep&);
+Json item_json(const TodoComment&);
+
 template <class T>
 Json list_of(const std::vector<T>& items) {
   Json list = Json::array();

@@ -146,7 +146,7 @@ class SettingsReader {
       const Node annotation = statement.child(Field::type);
       if (!target.is(Kind::identifier) || !annotation || !is_constexpr(module, annotation)) continue;
       const std::string name(target.text());
-      if (!has(name, "BLOCK") && !has(name, "TILE")) continue;
+      if (!has(name, "BLOCK")) continue;
       fact.block_sources.push_back({name, std::nullopt, kOther,
                                     "derived inside the kernel: " + text_of(statement) + " (" + module.path() + ":" +
                                         std::to_string(statement.line()) + ")",

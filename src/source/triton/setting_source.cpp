@@ -32,10 +32,6 @@ bool is_power_of_2_alias(const FunctionRef& function) {
          arguments.positional.size() == 1 && arguments.positional[0].is(Kind::identifier);
 }
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 }  // namespace
 
 bool is_autograd_class(const Module& module, const Class& candidate) {

@@ -39,7 +39,14 @@ bool gradient_in_forward(KernelCatalog& catalog, const std::vector<Launch>& laun
     if (!is_backward(launch)) forward = true;
     if (!is_backward(launch) || !launch.kernel) continue;
     const model::KernelFact& kernel = catalog.facts(launch.kernel);
-    const bool only_scales = kernel.reductions.empty() && kernel.precision_ops.empty() && kernel.dot_lines.empty() &&
+    // Scaling: one store, to what it has loaded.
+    bool in_place = false;
+    for (const model::AccessFact& store : kernel.accesses) {
+      for (const model::AccessFact& load : kernel.accesses) {
+        in_place = in_place || (store.store && !load.store && !store.base.empty() && store.base == load.base);
+      }
+    }
+    const bool only_scales = in_place && kernel.reductions.empty() && kernel.precision_ops.empty() && kernel.dot_lines.empty() &&
                              kernel.store_lines.size() == 1 && kernel.load_lines.size() <= 2;
     if (!only_scales) return false;
   }
