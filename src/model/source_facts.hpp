@@ -91,6 +91,7 @@ struct AccessFact {
   bool store = false;
   std::string base;  // kernel parameter; empty when it can not be traced
   bool masked = false, atomic = false;
+  std::vector<int> after_stores;  // of a load: indices into the kernel's accesses of stores that may have run before it
 };
 
 struct KernelFact {

@@ -122,8 +122,9 @@ model::Preflight PreflightReader::read(const std::string& op, const std::vector<
       preflight.csv_rows[name] = count;
       any = true;
     }
-    if (!any) preflight.csv_rows[pattern] = 0;
+    if (!any && pattern.find('*') == std::string::npos) preflight.csv_rows[pattern] = 0;
   }
+  if (preflight.csv_rows.empty()) preflight.csv_rows[op] = 0;
   if (patterns.count(op) == 0) preflight.notes.push_back(preflight.benchmark_script + " measures under another name than " + op);
   for (const auto& [name, count] : preflight.csv_rows) {
     if (count == 0) preflight.notes.push_back("all_benchmark_data.csv has no " + name + " rows");

@@ -16,7 +16,7 @@ model::MethodFact read_method(const Function& function) {
   for (const Parameter& parameter : function.params) {
     model::FunctionParameter read{parameter.name, std::nullopt, std::nullopt, parameter.kind};
     if (parameter.annotation) read.annotation = text_of(parameter.annotation);
-    if (parameter.default_value) read.default_value = text_of(parameter.default_value);
+    if (parameter.default_value) read.default_value = text_of(strip_parentheses(parameter.default_value));
     fact.params.push_back(std::move(read));
   }
   return fact;
@@ -25,7 +25,7 @@ model::MethodFact read_method(const Function& function) {
 // `ctx.name = value`, also as one of several targets.
 void read_attribute(const std::string& ctx, const std::string& method, Node target, Node value, model::AutogradFact& fact) {
   if (target.is(Kind::attribute) && target.child(Field::object).text() == ctx) {
-    fact.ctx_attributes.push_back({std::string(target.child(Field::attribute).text()), text_of(value), method, target.line()});
+    fact.ctx_attributes.push_back({std::string(target.child(Field::attribute).text()), text_of(strip_parentheses(value)), method, target.line()});
     return;
   }
   const std::vector<Node> targets = elements_of(target);
@@ -50,7 +50,7 @@ void read_method_body(const Module& module, int index, model::AutogradFact& fact
     if (!statement.is(Kind::call) || !callee.is(Kind::attribute) || callee.child(Field::object).text() != ctx) continue;
     if (callee.child(Field::attribute).text() == "save_for_backward") {
       model::SavedTensors saved{callee_line(statement), {}};
-      for (const Node& argument : arguments_of(statement).positional) saved.args.push_back(text_of(argument));
+      for (const Node& argument : arguments_of(statement).positional) saved.args.push_back(text_of(strip_parentheses(argument)));
       fact.save_for_backward.push_back(std::move(saved));
     } else {
       fact.ctx_calls.push_back({callee_line(statement), text_of(statement)});

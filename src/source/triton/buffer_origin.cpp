@@ -18,7 +18,7 @@ bool is_view(std::string_view method) {
   static const std::set<std::string_view> views = {"view", "reshape", "contiguous", "transpose", "permute", "detach", "squeeze", "unsqueeze",
                                                    "flatten", "unflatten", "expand", "narrow", "view_as", "as_strided", "t", "select",
                                                    "requires_grad_", "detach_", "movedim", "swapaxes", "unbind", "chunk", "split", "data_ptr",
-                                                   "full_tensor", "to_local", "zero_", "fill_", "copy_", "add_", "mul_"};
+                                                   "full_tensor", "to_local", "to", "zero_", "fill_", "copy_", "add_", "mul_"};
   return views.count(method) > 0;
 }
 

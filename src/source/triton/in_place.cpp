@@ -124,8 +124,9 @@ class InPlaceReader {
     }
     for (const model::AccessFact& load : kernel.accesses) {
       if (load.store || load.base.empty()) continue;
-      for (const model::AccessFact& store : kernel.accesses) {
-        if (!store.store || store.atomic || store.line >= load.line || stored.count(store.base) == 0) continue;
+      for (const int earlier : load.after_stores) {
+        const model::AccessFact& store = kernel.accesses[static_cast<std::size_t>(earlier)];
+        if (store.atomic || stored.count(store.base) == 0) continue;
         const bool same = store.base == load.base;
         const bool aliased = !same && bound.count(store.base) > 0 && bound.count(load.base) > 0 && bound[store.base] == bound[load.base];
         if (!same && !aliased) continue;

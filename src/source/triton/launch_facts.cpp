@@ -48,7 +48,7 @@ void bind_parameters(const Arguments& arguments, const std::vector<StarDictionar
   const std::size_t splat_size = splats == 1 && needed > plain ? needed - plain : 0;
   std::size_t at = 0;
   for (const Node& argument : arguments.positional) {
-    const std::string text = text_of(argument);
+    const std::string text = text_of(strip_parentheses(argument));
     const std::size_t count = argument.is(Kind::list_splat) ? splat_size : 1;
     for (std::size_t i = 0; i < count && at < params.size(); ++i, ++at) {
       bound[params[at]] = argument.is(Kind::list_splat) ? text + " [" + std::to_string(i) + "]" : text;
@@ -56,9 +56,9 @@ void bind_parameters(const Arguments& arguments, const std::vector<StarDictionar
   }
   for (const auto& [name, value] : arguments.keywords) {
     if (std::find(params.begin(), params.end(), name) != params.end()) {
-      bound[name] = text_of(value);
+      bound[name] = text_of(strip_parentheses(value));
     } else {
-      fact.launch_options.emplace_back(name, text_of(value));
+      fact.launch_options.emplace_back(name, text_of(strip_parentheses(value)));
     }
   }
   for (const std::string& param : params) {
@@ -132,8 +132,8 @@ Launch read_launch(ModuleSet& modules, KernelCatalog& catalog, const Module& mod
   }
   read_grid(module, scope, call, fact);
   const Arguments arguments = arguments_of(call);
-  for (const Node& argument : arguments.positional) fact.positional_args.push_back(text_of(argument));
-  for (const auto& [name, value] : arguments.keywords) fact.keyword_args.emplace_back(name, text_of(value));
+  for (const Node& argument : arguments.positional) fact.positional_args.push_back(text_of(strip_parentheses(argument)));
+  for (const auto& [name, value] : arguments.keywords) fact.keyword_args.emplace_back(name, text_of(strip_parentheses(value)));
   std::vector<StarDictionary> stars;
   for (const Node& splat : arguments.double_splats) {
     fact.star_kwargs.push_back(text_of(splat));

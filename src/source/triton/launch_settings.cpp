@@ -16,21 +16,26 @@ constexpr const char* kDefaultStages = "3";
 
 bool has(const std::string& name, const char* part) { return name.find(part) != std::string::npos; }
 
-// A compile-time parameter that is the size of a tile: by its name, or because tl.arange runs to it.
-std::set<std::string> tile_parameters(const LaunchSite& site) {
-  std::set<std::string> tiles;
+// Compile-time parameters that are sizes of tiles: by their names, or perhaps because tl.arange runs to them.
+struct TileParameters {
+  std::set<std::string> named, ranged;
+};
+
+TileParameters tile_parameters(const LaunchSite& site) {
+  TileParameters tiles;
   const model::KernelFact& kernel = *site.kernel;
   for (const std::string& name : kernel.constexpr_params) {
     if (has(name, "BLOCK") || has(name, "TILE") || has(name, "POW2") || has(name, "GROUP_SIZE") || name.rfind("pad_", 0) == 0 ||
         name.rfind("block_", 0) == 0) {
-      tiles.insert(name);
+      tiles.named.insert(name);
     }
   }
   for (Node call : site.kernel_function.module->calls(site.kernel_function.index)) {
     if (language_op(*site.kernel_function.module, call.child(Field::function)) != "arange") continue;
     for (Node bound : arguments_of(call).positional) {
       const std::string name = dotted_name(strip_parentheses(bound));
-      if (std::find(kernel.constexpr_params.begin(), kernel.constexpr_params.end(), name) != kernel.constexpr_params.end()) tiles.insert(name);
+      const bool constant = std::find(kernel.constexpr_params.begin(), kernel.constexpr_params.end(), name) != kernel.constexpr_params.end();
+      if (constant && tiles.named.count(name) == 0) tiles.ranged.insert(name);
     }
   }
   return tiles;
@@ -50,9 +55,15 @@ class SettingsReader {
 
   void read(model::LaunchFact& fact) {
     if (site_.kernel != nullptr) {
-      const std::set<std::string> tiles = tile_parameters(site_);
+      const TileParameters tiles = tile_parameters(site_);
       for (const std::string& param : site_.kernel->params) {
-        if (tiles.count(param) > 0) fact.block_sources.push_back(setting(param));
+        if (tiles.named.count(param) > 0) fact.block_sources.push_back(setting(param));
+        if (tiles.ranged.count(param) == 0) continue;
+        // A range may also run over a dimension of the problem; a policy behind it shows that it is a tile.
+        model::SettingSource source = setting(param);
+        const bool policy = source.source == kFromNextPowerOf2 || source.source == kFromCalculateSettings || source.source == kFromHelper ||
+                            source.source == kFromAutotune;
+        if (policy) fact.block_sources.push_back(std::move(source));
       }
       read_kernel_local_tiles(fact);
     }
@@ -66,7 +77,7 @@ class SettingsReader {
  private:
   model::SettingSource from_expression(const std::string& name, Node value, const char* passed_as) {
     const Origin origin = origins_.find(site_.module, site_.scope, value);
-    return {name, text_of(value), origin.source, origin.detail, passed_as, false};
+    return {name, text_of(strip_parentheses(value)), origin.source, origin.detail, passed_as, false};
   }
 
   bool is_parameter(const std::string& name) const {

@@ -6,12 +6,14 @@
 
 #include "source/triton/kernel_facts.hpp"
 #include "source/triton/python.hpp"
+#include "source/triton/reaching.hpp"
 
 namespace hone::source {
 
 namespace {
 
 constexpr int kDeepest = 24;
+constexpr std::size_t kMostAccesses = 200;  // of one kernel, for pairs of them
 // Larger expressions than any address are not searched, so that the work stays proportional to the text.
 constexpr std::uint32_t kLargestExpression = 256;
 
@@ -31,20 +33,33 @@ class PointerTracer {
       if (op == "load" || op == "store" || atomic) {
         const std::size_t mask_at = op == "load" ? 1 : 2;
         const bool masked = arguments.keyword("mask") != nullptr || arguments.positional.size() > mask_at;
-        fact_.accesses.push_back({callee_line(call), op != "load", base_of(pointer, 0), masked, atomic});
+        add_access(call, {callee_line(call), op != "load", base_of(pointer, 0), masked, atomic, {}});
       } else if (op.empty() && callee.is(Kind::attribute)) {
         const std::string_view method = callee.child(Field::attribute).text();
         const Node object = strip_parentheses(callee.child(Field::object));
         if (!object.is(Kind::identifier)) continue;
         const bool load = method == "load" && arguments.positional.size() == 1;
         const bool store = method == "store" && arguments.positional.size() == 2;
-        if (load || store) fact_.accesses.push_back({callee_line(call), store, base_of(object, 0), false, false});
+        if (load || store) add_access(call, {callee_line(call), store, base_of(object, 0), false, false, {}});
       }
     }
     trace_offsets();
   }
 
  private:
+  // Calls come in source order, so what is known already stands before.
+  void add_access(Node call, model::AccessFact access) {
+    if (!access.store && calls_.size() < kMostAccesses) {
+      for (std::size_t i = 0; i < calls_.size(); ++i) {
+        const model::AccessFact& earlier = fact_.accesses[i];
+        Reach reach;
+        if (earlier.store && !earlier.base.empty() && reaches(calls_[i], call, reach)) access.after_stores.push_back(static_cast<int>(i));
+      }
+    }
+    calls_.push_back(call);
+    fact_.accesses.push_back(std::move(access));
+  }
+
   bool is_constexpr_param(const std::string& name) const {
     return std::find(fact_.constexpr_params.begin(), fact_.constexpr_params.end(), name) != fact_.constexpr_params.end();
   }
@@ -193,6 +208,7 @@ class PointerTracer {
   const Function& function_;
   int scope_;
   model::KernelFact& fact_;
+  std::vector<Node> calls_;  // of fact_.accesses
   std::map<std::string, std::string> bases_;
   std::map<std::string, bool> narrow_, wide_;
 };

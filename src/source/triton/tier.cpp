@@ -4,6 +4,7 @@
 #include <set>
 
 #include "source/triton/python.hpp"
+#include "source/triton/setting_source.hpp"
 
 namespace hone::source {
 
@@ -32,12 +33,41 @@ std::string host_product(const std::vector<const Module*>& own) {
   return {};
 }
 
+// The functions that a method of an autograd class reaches by calls inside its file.
+std::set<FunctionRef> reached_from(ModuleSet& modules, const std::vector<const Module*>& own, const std::string& method) {
+  std::set<FunctionRef> reached;
+  std::vector<FunctionRef> open;
+  for (const Module* module : own) {
+    for (const Class& candidate : module->classes()) {
+      if (!is_autograd_class(*module, candidate)) continue;
+      for (const int index : candidate.methods) {
+        if (module->functions()[static_cast<std::size_t>(index)].name == method) open.push_back({module, index});
+      }
+    }
+  }
+  while (!open.empty()) {
+    const FunctionRef at = open.back();
+    open.pop_back();
+    if (!reached.insert(at).second) continue;
+    for (Node call : at.module->calls(at.index)) {
+      const Node callee = strip_parentheses(call.child(Field::function));
+      if (!callee.is(Kind::identifier)) continue;
+      const FunctionRef inner = modules.function_named(*at.module, callee, at.index);
+      if (inner && std::find(own.begin(), own.end(), inner.module) != own.end()) open.push_back(inner);
+    }
+  }
+  return reached;
+}
+
 // Does forward compute the gradient? Then backward launches nothing but a scaling of what forward left.
-bool gradient_in_forward(KernelCatalog& catalog, const std::vector<Launch>& launches, const std::vector<model::AutogradFact>& functions) {
+bool gradient_in_forward(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
+                         const std::vector<model::AutogradFact>& functions) {
+  const std::set<FunctionRef> backward = reached_from(modules, own, "backward");
   bool forward = false;
   for (const Launch& launch : launches) {
-    if (!is_backward(launch)) forward = true;
-    if (!is_backward(launch) || !launch.kernel) continue;
+    const bool from_backward = is_backward(launch) || backward.count({launch.module, launch.scope}) > 0;
+    if (!from_backward) forward = true;
+    if (!from_backward || !launch.kernel) continue;
     const model::KernelFact& kernel = catalog.facts(launch.kernel);
     // Scaling: one store, to what it has loaded.
     bool in_place = false;
@@ -56,7 +86,7 @@ bool gradient_in_forward(KernelCatalog& catalog, const std::vector<Launch>& laun
 
 }  // namespace
 
-void read_tier(ModuleSet&, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
+void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
                model::AuditedOp& op) {
   std::string dot, forward_reduction, backward_reduction, outputs;
   for (const Launch& launch : launches) {
@@ -92,7 +122,7 @@ void read_tier(ModuleSet&, KernelCatalog& catalog, const std::vector<const Modul
   } else if (!product.empty()) {
     op.tier = 3;
     op.tier_reason = "matrix products or convolutions between launches: " + product;
-  } else if (gradient_in_forward(catalog, launches, op.autograd_functions) && !launches.empty()) {
+  } else if (gradient_in_forward(modules, catalog, own, launches, op.autograd_functions)) {
     op.tier = 3;
     op.tier_reason = "the gradient is computed in forward; backward only scales it";
     if (outputs.empty() && op.in_place.flag == std::nullopt && !op.in_place.forward_overwrites_input) op.tier_alternatives = {2};
