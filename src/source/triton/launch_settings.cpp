@@ -59,11 +59,9 @@ class SettingsReader {
       for (const std::string& param : site_.kernel->params) {
         if (tiles.named.count(param) > 0) fact.block_sources.push_back(setting(param));
         if (tiles.ranged.count(param) == 0) continue;
-        // A range may also run over a dimension of the problem; a policy behind it shows that it is a tile.
+        // A range may also run over a dimension of the problem; a chosen value shows that it is a tile.
         model::SettingSource source = setting(param);
-        const bool policy = source.source == kFromNextPowerOf2 || source.source == kFromCalculateSettings || source.source == kFromHelper ||
-                            source.source == kFromAutotune;
-        if (policy) fact.block_sources.push_back(std::move(source));
+        if (source.source != kOther) fact.block_sources.push_back(std::move(source));
       }
       read_kernel_local_tiles(fact);
     }

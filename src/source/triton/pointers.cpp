@@ -53,7 +53,7 @@ class PointerTracer {
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         const model::AccessFact& earlier = fact_.accesses[i];
         Reach reach;
-        if (earlier.store && !earlier.base.empty() && reaches(calls_[i], call, reach)) access.after_stores.push_back(static_cast<int>(i));
+        if (earlier.store && !earlier.base.empty() && !calls_[i].contains(call) && reaches(calls_[i], call, reach)) access.after_stores.push_back(static_cast<int>(i));
       }
     }
     calls_.push_back(call);

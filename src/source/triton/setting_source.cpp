@@ -69,7 +69,10 @@ Origin OriginFinder::find(const Module& module, int scope, Node node) {
 
 // Several values met in one: a policy word outweighs plain numbers.
 Origin OriginFinder::combined(const std::vector<Origin>& parts) const {
-  static const char* order[] = {kFromCalculateSettings, kFromNextPowerOf2, kFromAutotune, kFromHelper, kConditional, kFromCaller, kHardCoded};
+  static const char* order[] = {kFromCalculateSettings, kFromNextPowerOf2, kFromAutotune, kFromHelper, kConditional, kFromCaller};
+  if (!parts.empty() && std::all_of(parts.begin(), parts.end(), [](const Origin& part) { return part.source == kHardCoded; })) {
+    return {kHardCoded, parts.back().detail, std::nullopt};
+  }
   for (const char* word : order) {
     for (const Origin& part : parts) {
       if (part.source == word) return {part.source, part.detail, std::nullopt};

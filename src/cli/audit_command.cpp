@@ -1,0 +1,31 @@
+#include "cli/audit_command.hpp"
+
+#include "model/source_facts.hpp"
+#include "render/audit_table.hpp"
+#include "source/audit.hpp"
+
+namespace hone::cli {
+
+int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err) {
+  const auto audit = source::audit_paths(files, options.paths);
+  if (!audit) {
+    err << base::describe(audit.error()) << '\n';
+    return base::exit_code(audit.error().kind);
+  }
+  if (options.json) {
+    out << model::to_json(*audit) << '\n';
+  } else {
+    out << render::audit_table(*audit, {options.verbose, options.sizes});
+  }
+  for (const model::SourceProblem& problem : audit->problems) {
+    err << problem.file << (problem.line > 0 ? ":" + std::to_string(problem.line) : "") << ": " << problem.what << '\n';
+  }
+  return out.good() ? 0 : base::exit_code(base::ErrorKind::internal);
+}
+
+int run_audit(const AuditOptions& options, std::ostream& out, std::ostream& err) {
+  base::SystemFiles files;
+  return run_audit(options, files, out, err);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,61 @@
+// `hone audit` as a function: output, errors and exit codes.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/audit_command.hpp"
+
+namespace {
+
+const char kKernel[] = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x):\n    tl.store(x, 1)\n";
+
+struct Ran {
+  int code;
+  std::string out, err;
+};
+
+Ran run(hone::base::FileSystem& files, std::vector<std::string> paths, bool json) {
+  std::ostringstream out, err;
+  hone::cli::AuditOptions options;
+  options.paths = std::move(paths);
+  options.json = json;
+  const int code = hone::cli::run_audit(options, files, out, err);
+  return {code, out.str(), err.str()};
+}
+
+TEST(AuditCommand, prints_a_table_or_the_document) {
+  hone::base::MemoryFiles files;
+  ASSERT_TRUE(files.write_atomically("/w/k.py", kKernel).ok());
+  const Ran table = run(files, {"/w/k.py"}, false);
+  EXPECT_EQ(table.code, 0);
+  EXPECT_NE(table.out.find("k  (triton, /w/k.py)"), std::string::npos) << table.out;
+  const Ran json = run(files, {"/w/k.py"}, true);
+  EXPECT_EQ(json.code, 0);
+  EXPECT_EQ(json.out.find("{\n  \"schema\": \"hone.audit/1\""), 0u) << json.out.substr(0, 80);
+  EXPECT_TRUE(json.err.empty());
+}
+
+TEST(AuditCommand, refuses_what_is_not_there_and_what_holds_no_kernel) {
+  hone::base::MemoryFiles files;
+  ASSERT_TRUE(files.write_atomically("/w/plain.py", "x = 1\n").ok());
+  const Ran missing = run(files, {"/w/nothing"}, true);
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(missing.out.empty());
+  EXPECT_NE(missing.err.find("/w/nothing"), std::string::npos);
+  const Ran plain = run(files, {"/w/plain.py"}, false);
+  EXPECT_EQ(plain.code, 2);
+  EXPECT_NE(plain.err.find("/w/plain.py"), std::string::npos);
+  EXPECT_EQ(run(files, {}, false).code, 2);
+}
+
+TEST(AuditCommand, reads_the_good_files_of_a_folder_and_names_the_bad_ones) {
+  hone::base::MemoryFiles files;
+  ASSERT_TRUE(files.write_atomically("/w/a.py", kKernel).ok());
+  ASSERT_TRUE(files.write_atomically("/w/b.py", std::string("\xFF\xFEi\0m\0", 6)).ok());
+  const Ran ran = run(files, {"/w"}, false);
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_NE(ran.out.find("1 operation read"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("/w/b.py"), std::string::npos) << ran.err;
+}
+
+}  // namespace
