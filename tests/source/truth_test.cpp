@@ -101,7 +101,7 @@ TEST_P(Truth, every_fact_of_the_operation_matches) {
   for (const std::string& difference : differences) ADD_FAILURE() << difference;
 }
 
-INSTANTIATE_TEST_SUITE_P(Operations, Truth, ::testing::ValuesIn(operations()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Operations, Truth, ::testing::ValuesIn(operations()), [](const auto& parameter) { return parameter.param; });
 
 TEST(TruthOfUtilities, the_shared_kernel_is_read_as_by_hand) {
   ASSERT_TRUE(fs::exists(kPackage)) << "the pinned sources are missing: run tools/fetch_sources.sh";
