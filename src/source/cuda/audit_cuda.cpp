@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "source/open_tasks.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
 #include "source/syntax/tree.hpp"
@@ -288,13 +289,11 @@ class CudaReader {
 
   void read_comment(Node comment) {
     const std::string_view text = comment.text();
-    for (const std::string_view tag : {"TODO", "FIXME", "HACK", "XXX"}) {
-      const std::size_t at = text.find(tag);
-      if (at == std::string_view::npos) continue;
-      const int line = comment.line() + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-      op_.todo_comments.push_back({path_, line, std::string(tag), text_of(comment).empty() ? collapse_white_space(to_utf8(text)) : text_of(comment), false, false});
-      return;
-    }
+    const std::string tag = open_task_tag(text);
+    if (tag.empty()) return;
+    const auto at = static_cast<std::ptrdiff_t>(text.find(tag));
+    const int line = comment.line() + static_cast<int>(std::count(text.begin(), text.begin() + at, '\n'));
+    op_.todo_comments.push_back({path_, line, tag, collapse_white_space(to_utf8(text)), false, false});
   }
 
   std::string path_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "source/open_tasks.hpp"
 #include "source/source_text.hpp"
 #include "source/triton/python.hpp"
 #include "source/triton/module_set.hpp"
@@ -10,20 +11,6 @@
 namespace hone::source {
 
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// The open-task tag that stands as a word of its own in `line`; empty if none.
-std::string tag_in(std::string_view line) {
-  for (const std::string_view tag : {"TODO", "FIXME", "HACK", "XXX"}) {
-    for (std::size_t at = line.find(tag); at != std::string_view::npos; at = line.find(tag, at + 1)) {
-      const bool starts = at == 0 || !is_word(line[at - 1]);
-      const bool ends = at + tag.size() == line.size() || !is_word(line[at + tag.size()]);
-      if (starts && ends) return std::string(tag);
-    }
-  }
-  return {};
-}
 
 bool speaks_of_performance(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -40,7 +27,7 @@ bool is_docstring(Node string) { return string.parent().is(Kind::expression_stat
 std::string remark_from(const std::vector<Node>& comments, std::size_t first) {
   std::string text(comments[first].text());
   for (std::size_t i = first + 1; i < comments.size() && comments[i].line() == comments[i - 1].line() + 1; ++i) {
-    if (!tag_in(comments[i].text()).empty()) break;
+    if (!open_task_tag(comments[i].text()).empty()) break;
     text += ' ';
     text += comments[i].text();
   }
@@ -75,7 +62,7 @@ std::vector<model::TodoComment> read_todo_comments(const Module& module) {
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
       const std::string_view text = rest.substr(0, end);
-      if (const std::string tag = tag_in(text); !tag.empty()) {
+      if (const std::string tag = open_task_tag(text); !tag.empty()) {
         found.push_back({module.path(), line, tag, collapse_white_space(to_utf8(text)), speaks_of_performance(std::string(text)), true});
       }
       ++line;
@@ -83,7 +70,7 @@ std::vector<model::TodoComment> read_todo_comments(const Module& module) {
     }
   }
   for (std::size_t i = 0; i < comments.size(); ++i) {
-    const std::string tag = tag_in(comments[i].text());
+    const std::string tag = open_task_tag(comments[i].text());
     if (tag.empty()) continue;
     found.push_back({module.path(), comments[i].line(), tag, collapse_white_space(to_utf8(comments[i].text())),
                      speaks_of_performance(remark_from(comments, i)), false});
