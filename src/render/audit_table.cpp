@@ -4,42 +4,46 @@
 
 #include <algorithm>
 
+#include "render/table.hpp"
+
 namespace hone::render {
 
 namespace {
 
-constexpr std::size_t kColumns = 118;
+constexpr std::size_t kColumns = 116;  // and two of indentation
 
 std::string plural(std::size_t count, const char* word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
 
-// A table with columns as wide as their widest cell; the last one is cut at the edge of the screen.
-class Table {
+Style plain_style() {
+  Style style;
+  style.width = kColumns;
+  return style;
+}
+
+// The house's table, indented below the operation's name.
+class Block {
  public:
-  explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  bool empty() const { return rows_.size() < 2; }
+  explicit Block(const std::vector<std::string>& head) : table_(columns_of(head)) {}
+  void add(std::vector<std::string> row) { table_.add_row(std::move(row)); }
 
   std::string text() const {
-    std::vector<std::size_t> widths(rows_[0].size(), 0);
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    if (table_.empty()) return "";
+    std::string indented = "  ";
+    const std::string plain = table_.terminal(plain_style());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      indented += plain[i];
+      if (plain[i] == '\n' && i + 1 < plain.size()) indented += "  ";
     }
-    std::string text;
-    for (const auto& row : rows_) {
-      std::string line = "  ";
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const bool last = i + 1 == row.size();
-        line += last ? row[i] : row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-      }
-      if (line.size() > kColumns) line = line.substr(0, kColumns - 3) + "...";
-      while (!line.empty() && line.back() == ' ') line.pop_back();
-      text += line + "\n";
-    }
-    return text;
+    return indented;
   }
 
  private:
-  std::vector<std::vector<std::string>> rows_;
+  static std::vector<Column> columns_of(const std::vector<std::string>& head) {
+    std::vector<Column> columns;
+    for (const std::string& title : head) columns.push_back({title, Align::left});
+    return columns;
+  }
+  Table table_;
 };
 
 std::string list_of(const std::vector<int>& lines) {
@@ -56,7 +60,7 @@ std::string setting_cell(const model::SettingSource& setting) {
 }
 
 std::string kernel_table(const model::AuditedOp& op) {
-  Table table({"kernel", "lines", "loads", "stores", "reductions", "loops", "precision", "notes"});
+  Block table({"kernel", "lines", "loads", "stores", "reductions", "loops", "precision", "notes"});
   for (const model::KernelFact& kernel : op.jit_kernels) {
     std::string notes;
     const auto note = [&](bool holds, const std::string& text) {
@@ -74,7 +78,7 @@ std::string kernel_table(const model::AuditedOp& op) {
                std::to_string(kernel.store_lines.size() + kernel.descriptor_store_lines.size()), std::to_string(kernel.reductions.size()),
                std::to_string(kernel.loops.size()), std::to_string(kernel.precision_ops.size()), notes});
   }
-  return table.empty() ? "" : table.text();
+  return table.text();
 }
 
 std::string kernel_details(const model::AuditedOp& op) {
@@ -96,7 +100,7 @@ std::string kernel_details(const model::AuditedOp& op) {
 }
 
 std::string launch_table(const model::AuditedOp& op) {
-  Table table({"line", "launch", "grid", "num_warps", "num_stages", "tiles"});
+  Block table({"line", "launch", "grid", "num_warps", "num_stages", "tiles"});
   for (const model::LaunchFact& launch : op.launches) {
     std::string tiles;
     for (const model::SettingSource& block : launch.block_sources) tiles += (tiles.empty() ? "" : ", ") + block.param + "=" + setting_cell(block);
@@ -105,7 +109,7 @@ std::string launch_table(const model::AuditedOp& op) {
     std::string grid = launch.grid_resolved.size() > 34 ? launch.grid_resolved.substr(0, 31) + "..." : launch.grid_resolved;
     table.add({std::to_string(launch.line), launch.kernel, grid, setting_cell(launch.num_warps), stages, tiles});
   }
-  return table.empty() ? "" : table.text();
+  return table.text();
 }
 
 std::string autograd_lines(const model::AuditedOp& op) {
@@ -169,7 +173,7 @@ std::string preflight_line(const model::Preflight& preflight) {
 }
 
 std::string cuda_block(const model::AuditedOp& op) {
-  Table kernels({"kernel", "lines", "launch bounds", "shared memory", "vectors", "barriers", "loops"});
+  Block kernels({"kernel", "lines", "launch bounds", "shared memory", "vectors", "barriers", "loops"});
   for (const model::CudaKernelFact& kernel : op.cuda_kernels) {
     std::string bounds, shared, vectors;
     for (const std::string& bound : kernel.launch_bounds) bounds += (bounds.empty() ? "" : ", ") + bound;
@@ -178,11 +182,11 @@ std::string cuda_block(const model::AuditedOp& op) {
     kernels.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line), bounds.empty() ? "-" : bounds, shared.empty() ? "-" : shared,
                  vectors.empty() ? "-" : vectors, std::to_string(kernel.barrier_lines.size()), std::to_string(kernel.loops.size())});
   }
-  Table launches({"line", "launch", "grid", "block", "shared bytes", "stream"});
+  Block launches({"line", "launch", "grid", "block", "shared bytes", "stream"});
   for (const model::CudaLaunchFact& launch : op.cuda_launches) {
     launches.add({std::to_string(launch.line), launch.kernel + launch.template_arguments, launch.grid, launch.block, launch.shared_bytes, launch.stream});
   }
-  return (kernels.empty() ? "" : kernels.text()) + (launches.empty() ? "" : launches.text());
+  return kernels.text() + launches.text();
 }
 
 }  // namespace

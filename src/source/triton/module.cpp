@@ -204,6 +204,7 @@ void Module::add_function(Node definition, Node outer) {
     }
   }
   function_by_node_[definition.index()] = index;
+  if (function.class_index == kNoClass) functions_by_name_[function.name].push_back(index);
   functions_.push_back(std::move(function));
   assignments_.emplace_back();
   statements_.emplace_back();
@@ -298,11 +299,12 @@ void Module::add_assignment(Node assignment) {
 int Module::function_at(Node node) const { return node ? scope_of_node_[node.index()] : kNoFunction; }
 
 int Module::find_function(std::string_view name, int scope) const {
+  const auto named = functions_by_name_.find(std::string(name));
+  if (named == functions_by_name_.end()) return kNoFunction;
   for (;;) {
     // The last definition wins, as it does at run time; conditional definitions count as definitions.
-    for (int i = static_cast<int>(functions_.size()) - 1; i >= 0; --i) {
-      const Function& function = functions_[static_cast<std::size_t>(i)];
-      if (function.parent == scope && function.class_index == kNoClass && function.name == name) return i;
+    for (auto index = named->second.rbegin(); index != named->second.rend(); ++index) {
+      if (functions_[static_cast<std::size_t>(*index)].parent == scope) return *index;
     }
     if (scope == kNoFunction) return kNoFunction;
     scope = functions_[static_cast<std::size_t>(scope)].parent;

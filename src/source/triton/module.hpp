@@ -106,6 +106,7 @@ class Module {
   std::vector<Class> classes_;
   std::unordered_map<std::uint32_t, int> function_by_node_;
   std::unordered_map<std::uint32_t, int> class_by_node_;
+  std::unordered_map<std::string, std::vector<int>> functions_by_name_;  // those of no class
   std::map<std::string, Import> imports_;
   std::vector<Import> star_imports_;
   std::vector<std::unordered_map<std::string, std::vector<Assignment>>> assignments_;  // [scope + 1]
