@@ -91,7 +91,7 @@ class Finder {
     const bool by_units = grid.find("sm_count") != std::string::npos || grid.find("NUM_SMS") != std::string::npos ||
                           grid.find("num_sms") != std::string::npos || grid.find("multi_processor_count") != std::string::npos;
     if (!by_units) return;
-    const bool several = grid.find('*') != std::string::npos;
+    const bool several = launch.grid_ndim != 1 || grid.find('*') != std::string::npos;
     if (several) return;
     add("one program on each multiprocessor in " + kernel.name,
         fmt::format("grid {} leaves no second program to run while one waits for memory: occupancy is that of one block", grid),
