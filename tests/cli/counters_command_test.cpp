@@ -127,6 +127,30 @@ TEST_F(CountersCommand, AtASmallerSizeTheForwardIsBoundByTheL2) {
   EXPECT_THAT(text(*forward.find("bottleneck"), "limiter"), HasSubstr("L2 bandwidth (81.7 % of its peak)"));
 }
 
+// Captured on an H200 with the command line that capture_command plans; synthetic_kernels.cu says why each is what it is.
+TEST_F(CountersCommand, KernelsOfKnownClassAreClassifiedRight) {
+  const std::pair<const char*, const char*> kernels[] = {{"pure_copy", "memory-bound"},
+                                                         {"fma_chain", "compute-bound"},
+                                                         {"pointer_chase", "latency-bound"},
+                                                         {"one_block_copy", "latency-bound"},
+                                                         {"register_starved", "latency-bound"}};
+  for (const char* page : {"synthetic_ncu_raw.csv", "synthetic_ncu_details.csv"}) {
+    for (const std::string& ceilings : {std::string(), h200_ceilings()}) {
+      for (const auto& [name, cls] : kernels) {
+        SCOPED_TRACE(std::string(page) + " " + name);
+        EXPECT_EQ(text(*kernel(page, name, ceilings).find("bottleneck"), "class"), cls);
+      }
+      const auto limiter = [&](const char* name) {
+        return text(*kernel(page, name, ceilings).find("bottleneck"), "limiter");
+      };
+      EXPECT_THAT(limiter("one_block_copy"), HasSubstr("grid (1 program on 132 SMs: 131 stay idle"));
+      EXPECT_THAT(limiter("register_starved"), HasSubstr("registers ("));
+      EXPECT_THAT(limiter("pointer_chase"), HasSubstr("grid (132 programs, one an SM"));
+      EXPECT_THAT(limiter("pointer_chase"), HasSubstr("dependency stalls (long scoreboard"));
+    }
+  }
+}
+
 TEST_F(CountersCommand, PeopleGetATableWithTheirKernelsFirst) {
   const Outcome result = run(kFixtures + "liger_rms_norm_whole_process_ncu_details.csv", h200_ceilings(), false);
   EXPECT_EQ(result.exit_code, 0);
