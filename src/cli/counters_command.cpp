@@ -130,7 +130,7 @@ void print_kernel(std::size_t number, const CounterSummary& kernel, const Kernel
   for (std::size_t i = 0; i < std::min(kStepsShown, diagnosis.strategy_order.size()); ++i)
     print_wrapped(i == 0 ? "try" : "then",
                   diagnosis.strategy_order[i].title + ": " + diagnosis.strategy_order[i].reason, style, out);
-  print_wrapped("check", bottleneck.refutation, style, out);
+  print_wrapped("refuted by", bottleneck.refutation, style, out);
 }
 
 int fail(const base::Error& error, std::ostream& err) {

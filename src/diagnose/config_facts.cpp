@@ -78,6 +78,22 @@ std::optional<double> value_at(const model::Parameter& parameter, const std::str
   return value;
 }
 
+bool at_full_width(const model::Profile& profile, const std::string& x_value) {
+  double widest = 0;
+  for (const std::string& each : profile.device.isa) {
+    if (each.rfind("avx512", 0) == 0) widest = std::max(widest, 64.0);
+    if (each.rfind("avx", 0) == 0) widest = std::max(widest, 32.0);
+  }
+  bool any = false;
+  for (const model::Parameter& parameter : profile.configuration.parameters) {
+    if (lower(parameter.name).find("vector_bytes") == std::string::npos) continue;
+    const std::optional<double> bytes = value_at(parameter, x_value);
+    if (!bytes || *bytes < widest) return false;
+    any = true;
+  }
+  return any && widest > 0;
+}
+
 double masked_lanes_pct(double columns, double tile) {
   if (!(columns > 0) || !(tile > 0)) return 0;
   const double lanes = std::ceil(columns / tile) * tile;

@@ -21,6 +21,9 @@ bool all_knobs_dead(const model::Configuration& configuration, const Strategy& s
 // The value in force at `x_value`: "1024: 4, 4096: 8" -> 8 at 4096; "8" -> 8. Nothing where the text holds no number for it.
 std::optional<double> value_at(const model::Parameter& parameter, const std::string& x_value);
 
+// Whether every vector-width knob stands at the widest vector of this processor, so that wider accesses do not exist.
+bool at_full_width(const model::Profile& profile, const std::string& x_value);
+
 // Share of the lanes that a tile of `tile` elements leaves masked over a row of `columns`, in percent.
 double masked_lanes_pct(double columns, double tile);
 

@@ -53,10 +53,8 @@ BottleneckClass class_of_whole(const std::vector<PassVerdict>& passes) {
   return class_by_time(passes);
 }
 
-std::string plain_rule_of(const PassVerdict& pass, const model::Profile& profile) {
-  if (pass.facts.kernels.empty())
-    return "not applicable: the rule reads hardware counters, and there are none" +
-           (profile.counters.reason.empty() ? std::string() : " (" + profile.counters.reason + ")");
+std::string plain_rule_of(const PassVerdict& pass) {
+  if (pass.facts.kernels.empty()) return "not applicable: the rule reads hardware counters, and there are none";
   const model::CounterSummary& kernel = *pass.facts.kernels.front();
   return plain_rule(kernel.compute_throughput_pct.value_or(kUnknown), kernel.memory_throughput_pct.value_or(kUnknown));
 }
@@ -74,7 +72,13 @@ model::Confidence confidence_of(const PassVerdict& pass) {
     return pass.point.host_share_pct >= kHostShareMajority + 10 ? model::Confidence::high : model::Confidence::medium;
   if (disagree > 0 || agree == 0) return model::Confidence::low;
   constexpr double kWellInside = 5;  // points of either axis
-  return agree >= 2 && stable_within(pass.point, kWellInside) ? model::Confidence::high : model::Confidence::medium;
+  // One unit alone should take nearly all of the time; where it does not, the other is not hidden behind it.
+  const std::optional<model::Experiment>& alone =
+      pass.cls == BottleneckClass::memory_bound ? pass.facts.no_compute : pass.facts.no_memory;
+  const bool one_unit = pass.cls == BottleneckClass::memory_bound || pass.cls == BottleneckClass::compute_bound;
+  const bool in_part = one_unit && alone && 100 * alone->ratio < kAblationWhole;
+  const bool firm = agree >= 2 && !in_part && stable_within(pass.point, kWellInside);
+  return firm ? model::Confidence::high : model::Confidence::medium;
 }
 
 std::string routes_text(const PassVerdict& pass) {
@@ -125,35 +129,39 @@ std::string reasoning_of(const std::vector<PassVerdict>& passes, BottleneckClass
       text += fmt::format("The kernel is {} by {} of the time of its passes.", model::word(whole),
                           percent(100 * of_class / total));
   }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
 
 std::string refutation_of(const PassVerdict& pass) {
   const std::string& mode = pass.facts.mode;
+  const auto now = [](const std::optional<model::Experiment>& ablated) {
+    return ablated ? " (" + percent(100 * ablated->ratio) + " was measured)" : std::string();
+  };
   switch (pass.cls) {
     case BottleneckClass::memory_bound:
       return fmt::format(
-          "Refuted if {} gets faster by more than its noise floor when only arithmetic is taken out, or if it keeps "
-          "its time with half the bytes.",
-          mode);
+          "{} taking less than {:.0f} % of its time with only its arithmetic taken out{}, or as long as now "
+          "with half the bytes.",
+          mode, kBusy, now(pass.facts.no_compute));
     case BottleneckClass::compute_bound:
       return fmt::format(
-          "Refuted if {} keeps its time with less arithmetic, or gets faster when its data comes from the first-level "
-          "cache.",
-          mode);
+          "{} taking less than {:.0f} % of its time with only its memory traffic taken out{}, or as long as "
+          "now with half the operations.",
+          mode, kBusy, now(pass.facts.no_memory));
     case BottleneckClass::balanced:
       return fmt::format(
-          "Refuted if taking out either the arithmetic or the memory traffic of {} alone takes off more than {:.0f} % "
-          "of its time.",
-          mode, 100 - kAblationWhole);
+          "{} taking less than {:.0f} % of its time with either its arithmetic{} or its memory traffic{} "
+          "taken out.",
+          mode, kBalancedFloor, now(pass.facts.no_compute), now(pass.facts.no_memory));
     case BottleneckClass::latency_bound:
       return fmt::format(
-          "Refuted if {} keeps its time with more loads in flight (more programs, deeper prefetch, wider loads), or if "
-          "a traffic count shows a unit busy for over {:.0f} % of its time.",
+          "{} taking as long as now with more loads in flight (more programs, deeper prefetch, wider "
+          "loads), or a traffic count that shows a unit busy for over {:.0f} % of its time.",
           mode, kBusy);
     case BottleneckClass::host_bound:
-      return fmt::format(
-          "Refuted if the caller's time of {} falls as much as the kernel's when the kernel is made faster.", mode);
+      return fmt::format("the caller's time of {} falling by as much as the kernel's when the kernel is made faster.",
+                         mode);
   }
   return "";
 }
@@ -175,6 +183,20 @@ std::vector<model::ClassOfPass> classes_of(const std::vector<PassVerdict>& passe
   return classes;
 }
 
+// "grid (132 programs); registers (113 a thread)" -> "grid, registers": the figures stand in the block on the class.
+std::string without_figures(const std::string& limiters) {
+  std::string text;
+  int depth = 0;
+  for (const char c : limiters) {
+    depth += c == '(' ? 1 : 0;
+    if (depth == 0) text.push_back(c == ';' ? ',' : c);
+    depth -= c == ')' ? 1 : 0;
+  }
+  for (std::size_t at = text.find(" ,"); at != std::string::npos; at = text.find(" ,")) text.erase(at, 1);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
 std::string summary_of(const model::Profile& profile, const std::vector<PassVerdict>& passes,
                        const Diagnosis& diagnosis) {
   const Remaining remaining = remaining_of(passes);
@@ -184,7 +206,7 @@ std::string summary_of(const model::Profile& profile, const std::vector<PassVerd
       shares +=
           (shares.empty() ? "" : ", ") + pass.facts.mode + " at " + percent(pass.facts.share_pct) + " of its ceiling";
   std::string text = profile.kernel + " is " + model::word(diagnosis.bottleneck.cls);
-  if (!diagnosis.bottleneck.limiter.empty()) text += " (" + diagnosis.bottleneck.limiter + ")";
+  if (!diagnosis.bottleneck.limiter.empty()) text += ", limited by " + without_figures(diagnosis.bottleneck.limiter);
   if (!shares.empty()) text += "; " + shares;
   if (remaining.at_the_limit)
     return text + "; at the limit: nothing to gain (at most " + percent(remaining.gain_pct) + " is left).";
@@ -228,7 +250,7 @@ Diagnosis diagnose(const model::Profile& profile) {
   bottleneck.limiter = bottleneck.cls == BottleneckClass::host_bound && leading.cls != bottleneck.cls
                            ? "the caller's host code"
                            : limiter_text(leading.limiters);
-  bottleneck.plain_rule_class = plain_rule_of(leading, profile);
+  bottleneck.plain_rule_class = plain_rule_of(leading);
   bottleneck.confidence = confidence_of(leading);
   bottleneck.evidence = evidence_of(profile, all);
   bottleneck.reasoning = reasoning_of(passes, bottleneck.cls);

@@ -41,7 +41,7 @@ void add_shares(const PassFacts& facts, Table& table) {
   }
   if (known(facts.compute_share_pct))
     table.add(facts.mode + ": share of arithmetic",
-              fmt::format("{} operations counted: {} of the measured FMA rate", number(facts.flops),
+              fmt::format("{} operations counted: {} of the measured FMA rate", amount(facts.flops),
                           percent(facts.compute_share_pct)),
               facts.compute_share_pct >= kBusy ? model::word(BottleneckClass::compute_bound)
                                                : against(BottleneckClass::compute_bound),

@@ -45,6 +45,11 @@ std::string milliseconds(double ms) {
 std::string bytes_text(double bytes) { return scaled(bytes, "B"); }
 std::string bandwidth(double bytes_per_s) { return scaled(bytes_per_s, "B/s"); }
 std::string flop_rate(double flops_per_s) { return scaled(flops_per_s, "FLOP/s"); }
+std::string amount(double value) {
+  std::string text = scaled(value, "");
+  if (text.back() == ' ') text.pop_back();
+  return text;
+}
 std::string times(double factor) { return number(factor) + " x"; }
 
 }  // namespace hone::diagnose

@@ -20,6 +20,7 @@ std::string milliseconds(double ms);        // "4.10 ms", "63.4 us"
 std::string bytes_text(double bytes);       // "268 MB" (powers of ten, as bandwidth is)
 std::string bandwidth(double bytes_per_s);  // "4.27 TB/s"
 std::string flop_rate(double flops_per_s);  // "51.2 GFLOP/s"
+std::string amount(double value);           // "168 M": operations, by powers of ten
 std::string times(double factor);           // "1.64 x"
 
 }  // namespace hone::diagnose

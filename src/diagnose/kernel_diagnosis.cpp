@@ -64,11 +64,10 @@ std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts&
 std::string refutation_of(const LaunchFacts& facts) {
   switch (classify(facts.point)) {
     case BottleneckClass::memory_bound:
-      return "Refuted if the kernel keeps its time with half the bytes, or gets faster with less arithmetic alone.";
-    case BottleneckClass::compute_bound: return "Refuted if the kernel keeps its time with less arithmetic.";
-    case BottleneckClass::balanced:
-      return "Refuted if relieving one unit alone takes off more than what separates the two.";
-    default: return "Refuted if the kernel keeps its time with more warps or more loads in flight.";
+      return "the kernel taking as long as now with half the bytes, or less time with less arithmetic alone.";
+    case BottleneckClass::compute_bound: return "the kernel taking as long as now with half the instructions.";
+    case BottleneckClass::balanced: return "relieving one unit alone taking off more than what separates the two.";
+    default: return "the kernel taking as long as now with more warps or more loads in flight.";
   }
 }
 

@@ -26,6 +26,9 @@ constexpr double kFallByNoise = 0.97;
 // Guardrails are stated in percent down to this; a noise floor above it hides a change that would break one.
 constexpr double kSmallestRulePct = 5;
 
+// Samples dropped for clocks or contention, as a share of those kept, that are no cause for distrust.
+constexpr double kFewDropped = 0.05;
+
 struct Steps {
   std::vector<double> x, work, time;
   std::vector<double> slopes;
@@ -144,7 +147,7 @@ std::string why_slowest(const PassFacts& slow, const std::vector<PassFacts>& all
   if (slow.no_memory)
     text += (slow.no_compute ? ", without its memory traffic " : "; without its memory traffic it takes ") +
             percent(100 * slow.no_memory->ratio);
-  return text + ".";
+  return text;
 }
 
 void warn_of_host(const model::Profile& profile, std::vector<std::string>& warnings) {
@@ -168,7 +171,7 @@ void warn_of_noise(const model::Profile& profile, std::vector<std::string>& warn
   std::string where;
   double worst = 0;
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
-    if (floor.comparison.discarded > 0)
+    if (floor.comparison.discarded > kFewDropped * 2 * floor.comparison.pairs)
       warnings.push_back(fmt::format("throttled or disturbed: {} samples of {} at {} were dropped ({}).",
                                      floor.comparison.discarded, floor.mode, at(profile, floor.x_value),
                                      floor.comparison.reason.empty() ? "no reason recorded" : floor.comparison.reason));

@@ -71,7 +71,7 @@ void add_overlap(const PassVerdict& pass, Writer& writer) {
   const double memory = 100 * pass.facts.no_compute->ratio, compute = 100 * pass.facts.no_memory->ratio;
   const double left = 100 - std::max(memory, compute);
   if (memory < 20 || compute < 20 || left < kWorthPct) return;
-  writer.add("Memory and arithmetic of " + pass.facts.mode + " overlap in part",
+  writer.add("Memory and arithmetic of " + pass.facts.mode + " do not fully overlap",
              fmt::format("{} without its arithmetic takes {} of its time, without its memory traffic {}{}: if the two "
                          "overlapped fully, the "
                          "longer one would remain.",
@@ -114,7 +114,7 @@ void add_masked_lanes(const PassVerdict& pass, Writer& writer) {
                         x_name == "H" || x_name == "V";
   if (!columns || !is_width) return;
   for (const model::Parameter& parameter : writer.profile().configuration.parameters) {
-    if (parameter.name != "BLOCK_SIZE") continue;
+    if (parameter.name.rfind("BLOCK_SIZE", 0) != 0) continue;
     const std::optional<double> tile = value_at(parameter, pass.facts.x_value);
     if (!tile) continue;
     const double masked = masked_lanes_pct(*columns, *tile);

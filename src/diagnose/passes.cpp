@@ -59,6 +59,18 @@ std::string memory_limiter_text(const PassFacts& facts, const model::Profile& pr
   return "memory bandwidth";
 }
 
+// Memory alone and arithmetic alone add up to the whole time: the pass does one after the other.
+bool takes_turns(const PassFacts& facts) {
+  const double memory = memory_alone_pct(facts), compute = compute_alone_pct(facts), sum = memory + compute;
+  const bool both_matter = memory >= kTakeTurns - 100 && compute >= kTakeTurns - 100;
+  return !waits_for_accesses(facts) && both_matter && sum <= kTakeTurns && sum >= 200 - kTakeTurns;
+}
+
+Limiter overlap_limiter(const PassFacts& facts) {
+  return {"no overlap", fmt::format("no overlap (memory alone {} and arithmetic alone {} of the time take turns)",
+                                    percent(memory_alone_pct(facts)), percent(compute_alone_pct(facts)))};
+}
+
 void add_latency_limiters(PassVerdict& verdict, const model::Profile& profile) {
   const PassFacts& facts = verdict.facts;
   const double launch_us = profile.device.ceilings.p50("launch_latency_ns") / 1000;
@@ -71,11 +83,7 @@ void add_latency_limiters(PassVerdict& verdict, const model::Profile& profile) {
         {"memory latency",
          fmt::format("memory latency (memory alone takes {} of the time at {} of bandwidth: too few bytes in flight)",
                      percent(memory_alone_pct(facts)), percent(facts.memory_share_pct))});
-  const double sum = memory_alone_pct(facts) + compute_alone_pct(facts);
-  if (!waits_for_accesses(facts) && sum <= kTakeTurns && sum >= 100 - (kTakeTurns - 100))
-    verdict.limiters.push_back(
-        {"no overlap", fmt::format("no overlap (memory alone {} and arithmetic alone {} of the time take turns)",
-                                   percent(memory_alone_pct(facts)), percent(compute_alone_pct(facts)))});
+  if (takes_turns(facts)) verdict.limiters.push_back(overlap_limiter(facts));
   if (verdict.limiters.empty())
     verdict.limiters.push_back({"dependency stalls", "too little in flight (dependency stalls)"});
 }
@@ -103,6 +111,8 @@ void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
       if (verdict.limiters.empty()) add_latency_limiters(verdict, profile);
       break;
   }
+  const bool one_unit = verdict.cls == BottleneckClass::memory_bound || verdict.cls == BottleneckClass::compute_bound;
+  if (one_unit && takes_turns(facts)) verdict.limiters.push_back(overlap_limiter(facts));
 }
 
 }  // namespace

@@ -87,12 +87,27 @@ Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& pa
   return bound;
 }
 
-std::string pass_figures(const PassVerdict& pass) {
+// The figures of a pass that speak for a strategy: bytes for what moves them, the two ablations for what overlaps or
+// shortens work, the limiter otherwise.
+std::string pass_figures(const PassVerdict& pass, const std::string& word) {
   const PassFacts& facts = pass.facts;
+  std::vector<Limiter> lifted;
+  for (const Limiter& each : pass.limiters)
+    if (lifts(word, each.word)) lifted.push_back(each);
+  if (!lifted.empty()) return facts.mode + ": " + limiter_text(lifted);
+  const bool moves = only_memory(word) || word == "rows-per-program";
+  if (moves && facts.bytes > 0 && known(facts.measured_ms)) {
+    std::string text =
+        fmt::format("{} moves at least {} in {}, {}", facts.mode, bytes_text(facts.bytes),
+                    milliseconds(facts.measured_ms), bandwidth(facts.bytes / (facts.measured_ms * 1e-3)));
+    if (facts.bandwidth_ceiling > 0) text += " of a measured " + bandwidth(facts.bandwidth_ceiling);
+    if (facts.no_compute) text += "; memory alone takes " + percent(100 * facts.no_compute->ratio) + " of its time";
+    return text;
+  }
+  if (facts.no_memory && !moves)
+    return facts.mode + " without its memory traffic takes " + percent(100 * facts.no_memory->ratio) + " of its time";
   std::string text = facts.mode + " is " + model::word(pass.cls);
   if (!pass.limiters.empty()) text += ", limited by " + limiter_text(pass.limiters);
-  if (pass.cls == BottleneckClass::memory_bound && facts.bytes > 0 && known(facts.measured_ms))
-    text += fmt::format(" while it moves at least {} in {}", bytes_text(facts.bytes), milliseconds(facts.measured_ms));
   return text;
 }
 
@@ -102,8 +117,12 @@ std::string reason_of(const model::Profile& profile, const std::vector<PassVerdi
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   std::string figures;
   for (const PassVerdict& pass : passes)
-    if (serves(pass, strategy.word, is_gpu(family))) figures += (figures.empty() ? "" : "; ") + pass_figures(pass);
+    if (serves(pass, strategy.word, is_gpu(family)))
+      figures += (figures.empty() ? "" : "; ") + pass_figures(pass, strategy.word);
   if (!figures.empty()) text += ". Here " + figures;
+  if (strategy.word == std::string("access-width") && !passes.empty() &&
+      at_full_width(profile, passes.front().facts.x_value))
+    text += ". Vectors are at the full width of this processor already";
   const std::string knobs = knob_text(profile.configuration, strategy);
   if (!knobs.empty()) text += ". " + knobs;
   for (const Advice* advice : advice_for(family, strategy.word))
@@ -131,7 +150,9 @@ std::vector<std::string> ordered_words(const model::Profile& profile, const std:
         return std::find(list.begin(), list.end(), word) == list.end();
       };
       if (!absent(order) || !absent(inert)) continue;
-      (all_knobs_dead(profile.configuration, *find_strategy(word)) ? inert : order).push_back(word);
+      const bool nothing_left = all_knobs_dead(profile.configuration, *find_strategy(word)) ||
+                                (word == "access-width" && at_full_width(profile, pass.facts.x_value));
+      (nothing_left ? inert : order).push_back(word);
     }
   }
   order.insert(order.end(), inert.begin(), inert.end());

@@ -96,6 +96,7 @@ TEST(Observe, WarnsOfTheHostOfNoiseAndOfDroppedSamples) {
   floor.mode = "forward";
   floor.smallest_effect_pct = 7.5;
   floor.comparison.discarded = 3;
+  floor.comparison.pairs = 20;
   floor.comparison.reason = "clock under 90 % of its median";
   profile.baseline.noise_floor.push_back(floor);
   const std::vector<std::string> warnings = observe(profile).warnings;
