@@ -11,13 +11,13 @@ namespace hone::cli {
 
 struct AuditOptions {
   std::vector<std::string> paths;
-  bool json = false;     // the document hone.audit/1 on `out`, nothing else there
-  bool verbose = false;  // the table lists loops, reductions and hints of each kernel too
+  bool json = false;             // the document hone.audit/1 on `out`, nothing else there
+  bool verbose = false;          // the table lists loops, reductions and hints of each kernel too
   std::vector<long long> sizes;  // row lengths to show masked lanes for; empty: the usual ones
 };
 
-// Returns the exit code: 0 when every path was audited, even if a file has syntax errors (they are reported); otherwise that of
-// the error, which is printed to `err`.
+// Returns the exit code: 0 when every path was audited, even if a file has syntax errors (they are reported); otherwise
+// that of the error, which is printed to `err`.
 int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err);
 
 // On the machine's files.

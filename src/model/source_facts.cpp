@@ -53,13 +53,16 @@ Json list_of(const std::vector<T>& items) {
   return list;
 }
 
-Json item_json(const SourceProblem& p) { return {{"file", p.file}, {"line", p.line}, {"column", p.column}, {"what", p.what}}; }
+Json item_json(const SourceProblem& p) {
+  return {{"file", p.file}, {"line", p.line}, {"column", p.column}, {"what", p.what}};
+}
 Json item_json(const SourceFile& f) { return {{"path", f.path}, {"sha256", f.sha256}, {"lines", f.lines}}; }
 Json item_json(const ReductionFact& r) {
   return {{"line", r.line}, {"op", r.op}, {"kind", r.kind}, {"axis", text_or_null(r.axis)}, {"text", r.text}};
 }
 Json item_json(const LoopFact& l) {
-  return {{"line", l.line}, {"stmt", l.stmt}, {"kind", l.kind}, {"depth", l.depth}, {"target", text_or_null(l.target)}, {"iter", l.iter}};
+  return {{"line", l.line}, {"stmt", l.stmt}, {"kind", l.kind}, {"depth", l.depth}, {"target", text_or_null(l.target)},
+          {"iter", l.iter}};
 }
 Json item_json(const CacheHint& h) {
   return {{"line", h.line}, {"kwarg_line", h.keyword_line}, {"call", h.call}, {"kwarg", h.keyword}, {"value", h.value}};
@@ -68,15 +71,26 @@ Json item_json(const MathFact& m) { return {{"line", m.line}, {"op", m.op}, {"sp
 Json item_json(const AtomicFact& a) { return {{"line", a.line}, {"op", a.op}, {"kwargs", object_of(a.keywords)}}; }
 
 Json item_json(const KernelFact& k) {
-  Json j = {{"name", k.name}, {"file", k.file}, {"line", k.line}, {"decorator_line", k.decorator_line}, {"end_line", k.end_line},
-            {"decorators", k.decorators}, {"decorator_lines", k.decorator_lines}, {"decorator_texts", k.decorator_texts},
-            {"params", k.params}, {"constexpr_params", k.constexpr_params}, {"param_defaults", object_of(k.param_defaults)},
-            {"other_annotations", object_of(k.other_annotations)}, {"unused_params", k.unused_params}, {"is_device_helper", k.is_device_helper}};
+  Json j = {{"name", k.name},
+            {"file", k.file},
+            {"line", k.line},
+            {"decorator_line", k.decorator_line},
+            {"end_line", k.end_line},
+            {"decorators", k.decorators},
+            {"decorator_lines", k.decorator_lines},
+            {"decorator_texts", k.decorator_texts},
+            {"params", k.params},
+            {"constexpr_params", k.constexpr_params},
+            {"param_defaults", object_of(k.param_defaults)},
+            {"other_annotations", object_of(k.other_annotations)},
+            {"unused_params", k.unused_params},
+            {"is_device_helper", k.is_device_helper}};
   j["autotune"] = nullptr;
   if (k.autotune) {
     Json tuned = {{"configs", k.autotune->configs}, {"n_configs", nullptr}};
     if (k.autotune->n_configs) tuned["n_configs"] = *k.autotune->n_configs;
-    if (k.autotune->n_configs_if_env_disabled) tuned["n_configs_if_env_disabled"] = *k.autotune->n_configs_if_env_disabled;
+    if (k.autotune->n_configs_if_env_disabled)
+      tuned["n_configs_if_env_disabled"] = *k.autotune->n_configs_if_env_disabled;
     tuned["key"] = k.autotune->key;
     tuned["reset_to_zero"] = k.autotune->reset_to_zero;
     tuned["values"] = k.autotune->values;
@@ -134,8 +148,13 @@ Json setting_json(const SettingSource& s, bool with_param) {
 Json item_json(const SettingSource& s) { return setting_json(s, true); }
 
 Json item_json(const LaunchFact& l) {
-  Json j = {{"kernel", l.kernel}, {"file", l.file}, {"line", l.line}, {"call_paren_line", l.call_paren_line}, {"end_line", l.end_line},
-            {"in_function", l.in_function}, {"kernel_defined_in", text_or_null(l.kernel_defined_in)}};
+  Json j = {{"kernel", l.kernel},
+            {"file", l.file},
+            {"line", l.line},
+            {"call_paren_line", l.call_paren_line},
+            {"end_line", l.end_line},
+            {"in_function", l.in_function},
+            {"kernel_defined_in", text_or_null(l.kernel_defined_in)}};
   j["kernel_def_line"] = l.kernel_defined_in ? Json(l.kernel_def_line) : Json(nullptr);
   j["grid_text"] = l.grid_text;
   j["grid_form"] = l.grid_form;
@@ -162,14 +181,18 @@ Json item_json(const LaunchFact& l) {
 }
 
 Json item_json(const IndirectLaunch& l) {
-  return {{"line", l.line}, {"file", l.file}, {"callee", l.callee}, {"callee_file", l.callee_file}, {"kernels", l.kernels}};
+  return {
+      {"line", l.line}, {"file", l.file}, {"callee", l.callee}, {"callee_file", l.callee_file}, {"kernels", l.kernels}};
 }
 
 Json method_json(const std::optional<MethodFact>& method) {
   if (!method) return nullptr;
   Json params = Json::array();
   for (const FunctionParameter& p : method->params) {
-    params.push_back({{"name", p.name}, {"annotation", text_or_null(p.annotation)}, {"default", text_or_null(p.default_value)}, {"kind", p.kind}});
+    params.push_back({{"name", p.name},
+                      {"annotation", text_or_null(p.annotation)},
+                      {"default", text_or_null(p.default_value)},
+                      {"kind", p.kind}});
   }
   return {{"line", method->line}, {"decorators", method->decorators}, {"params", std::move(params)}};
 }
@@ -181,37 +204,80 @@ Json item_json(const AutogradFact& a) {
     attributes.push_back({{"name", c.name}, {"line", c.line}, {"value", c.value}, {"method", c.method}});
   }
   for (const ContextCall& c : a.ctx_calls) calls.push_back({{"line", c.line}, {"text", c.text}});
-  return {{"name", a.name}, {"file", a.file}, {"line", a.line}, {"end_line", a.end_line}, {"forward", method_json(a.forward)},
-          {"backward", method_json(a.backward)}, {"save_for_backward", std::move(saved)}, {"ctx_attributes", std::move(attributes)},
-          {"ctx_calls", std::move(calls)}, {"backward_is_staticmethod", a.backward_is_staticmethod}};
+  return {{"name", a.name},
+          {"file", a.file},
+          {"line", a.line},
+          {"end_line", a.end_line},
+          {"forward", method_json(a.forward)},
+          {"backward", method_json(a.backward)},
+          {"save_for_backward", std::move(saved)},
+          {"ctx_attributes", std::move(attributes)},
+          {"ctx_calls", std::move(calls)},
+          {"backward_is_staticmethod", a.backward_is_staticmethod}};
 }
 
-Json item_json(const InPlaceEvidence& e) { return {{"file", e.file}, {"line", e.line}, {"text", e.text}, {"what", e.what}}; }
+Json item_json(const InPlaceEvidence& e) {
+  return {{"file", e.file}, {"line", e.line}, {"text", e.text}, {"what", e.what}};
+}
 Json item_json(const TodoComment& t) {
-  return {{"file", t.file}, {"line", t.line}, {"tag", t.tag}, {"text", t.text}, {"performance", t.performance}, {"in_docstring", t.in_docstring}};
+  return {{"file", t.file},
+          {"line", t.line},
+          {"tag", t.tag},
+          {"text", t.text},
+          {"performance", t.performance},
+          {"in_docstring", t.in_docstring}};
 }
 Json item_json(const CommentedAutotune& c) {
-  return {{"file", c.file}, {"line", c.line}, {"end_line", c.end_line}, {"text", c.text}, {"above_kernel", text_or_null(c.above_kernel)}};
+  return {{"file", c.file},
+          {"line", c.line},
+          {"end_line", c.end_line},
+          {"text", c.text},
+          {"above_kernel", text_or_null(c.above_kernel)}};
 }
 
 Json item_json(const CudaKernelFact& k) {
   Json params = Json::array(), shared = Json::array(), unroll = Json::array();
   for (const CudaParameter& p : k.params) {
-    params.push_back({{"name", p.name}, {"type", p.type}, {"pointer", p.pointer}, {"const", p.is_const}, {"restrict", p.restricted}});
+    params.push_back({{"name", p.name},
+                      {"type", p.type},
+                      {"pointer", p.pointer},
+                      {"const", p.is_const},
+                      {"restrict", p.restricted}});
   }
   for (const CudaSharedArray& s : k.shared_arrays) {
-    shared.push_back({{"name", s.name}, {"type", s.type}, {"extent", s.extent}, {"line", s.line}, {"dynamic", s.dynamic}});
+    shared.push_back(
+        {{"name", s.name}, {"type", s.type}, {"extent", s.extent}, {"line", s.line}, {"dynamic", s.dynamic}});
   }
   for (const auto& [line, factor] : k.unroll_pragmas) unroll.push_back({{"line", std::stoi(line)}, {"factor", factor}});
-  return {{"name", k.name}, {"file", k.file}, {"line", k.line}, {"end_line", k.end_line}, {"template_parameters", k.template_parameters},
-          {"params", std::move(params)}, {"launch_bounds", k.launch_bounds}, {"cluster_dims", k.cluster_dims}, {"shared_memory", std::move(shared)},
-          {"vector_types", k.vector_types}, {"has_loop", !k.loops.empty()}, {"loops", list_of(k.loops)}, {"unroll_pragmas", std::move(unroll)},
-          {"barrier_lines", k.barrier_lines}, {"atomics", list_of(k.atomics)}, {"intrinsics", list_of(k.intrinsics)}};
+  return {{"name", k.name},
+          {"file", k.file},
+          {"line", k.line},
+          {"end_line", k.end_line},
+          {"template_parameters", k.template_parameters},
+          {"params", std::move(params)},
+          {"launch_bounds", k.launch_bounds},
+          {"cluster_dims", k.cluster_dims},
+          {"shared_memory", std::move(shared)},
+          {"vector_types", k.vector_types},
+          {"has_loop", !k.loops.empty()},
+          {"loops", list_of(k.loops)},
+          {"unroll_pragmas", std::move(unroll)},
+          {"barrier_lines", k.barrier_lines},
+          {"atomics", list_of(k.atomics)},
+          {"intrinsics", list_of(k.intrinsics)}};
 }
 
 Json item_json(const CudaLaunchFact& l) {
-  return {{"kernel", l.kernel}, {"file", l.file}, {"line", l.line}, {"in_function", l.in_function}, {"template_arguments", l.template_arguments},
-          {"grid", l.grid}, {"block", l.block}, {"shared_bytes", l.shared_bytes}, {"stream", l.stream}, {"args", l.args},
+  return {{"kernel", l.kernel},
+          {"file", l.file},
+          {"line", l.line},
+          {"in_function", l.in_function},
+          {"template_arguments", l.template_arguments},
+          {"grid", l.grid},
+          {"block", l.block},
+          {"shared_bytes", l.shared_bytes},
+          {"stream", l.stream},
+          {"args", l.args},
           {"kernel_is_known", l.kernel_is_known}};
 }
 
@@ -233,35 +299,56 @@ Json counts_of(const AuditedOp& op) {
     if (!kernel.is_device_helper) ++launchable;
     if (launched.count(kernel.name) == 0) never.push_back(kernel.name);
   }
-  return {{"jit_functions", op.jit_kernels.size()}, {"jit_launchable", launchable}, {"launches", op.launches.size()},
-          {"distinct_kernels_launched", launched.size()}, {"imported_kernels_launched", std::move(imported)},
-          {"jit_never_launched", std::move(never)}, {"autograd_functions", op.autograd_functions.size()}};
+  return {{"jit_functions", op.jit_kernels.size()},
+          {"jit_launchable", launchable},
+          {"launches", op.launches.size()},
+          {"distinct_kernels_launched", launched.size()},
+          {"imported_kernels_launched", std::move(imported)},
+          {"jit_never_launched", std::move(never)},
+          {"autograd_functions", op.autograd_functions.size()}};
 }
 
 Json preflight_of(const AuditedOp& op) {
   if (!op.preflight.applies) return nullptr;
   const Preflight& p = op.preflight;
-  return {{"ops_file_exists", true}, {"benchmark_script", p.benchmark_script}, {"benchmark_exists", p.benchmark_exists},
-          {"test_file", p.test_file}, {"test_exists", p.test_exists}, {"csv_rows", p.csv_rows}, {"notes", p.notes}};
+  return {
+      {"ops_file_exists", true},  {"benchmark_script", p.benchmark_script}, {"benchmark_exists", p.benchmark_exists},
+      {"test_file", p.test_file}, {"test_exists", p.test_exists},           {"csv_rows", p.csv_rows},
+      {"notes", p.notes}};
 }
 
 Json configuration_of(const Configuration& c) {
   Json parameters = Json::array();
   for (const Parameter& p : c.parameters) {
-    parameters.push_back({{"name", p.name}, {"value", p.value}, {"how_set", word(p.how_set)}, {"notes", p.notes}, {"live", word(p.live)},
+    parameters.push_back({{"name", p.name},
+                          {"value", p.value},
+                          {"how_set", word(p.how_set)},
+                          {"notes", p.notes},
+                          {"live", word(p.live)},
                           {"live_evidence", p.live_evidence}});
   }
-  return {{"measured", false}, {"parameters", std::move(parameters)},
-          {"memory_access", {{"stride_pattern", c.memory_access.stride_pattern}, {"cache_modifiers", c.memory_access.cache_modifiers},
-                             {"in_place", c.memory_access.in_place}, {"saved_vs_recomputed", c.memory_access.saved_vs_recomputed}}},
-          {"compute", {{"precision_ops", c.compute.precision_ops}, {"casting_mode", c.compute.casting_mode}, {"algorithm", c.compute.algorithm},
-                       {"constexpr_parameters", c.compute.constexpr_parameters}}}};
+  return {{"measured", false},
+          {"parameters", std::move(parameters)},
+          {"memory_access",
+           {{"stride_pattern", c.memory_access.stride_pattern},
+            {"cache_modifiers", c.memory_access.cache_modifiers},
+            {"in_place", c.memory_access.in_place},
+            {"saved_vs_recomputed", c.memory_access.saved_vs_recomputed}}},
+          {"compute",
+           {{"precision_ops", c.compute.precision_ops},
+            {"casting_mode", c.compute.casting_mode},
+            {"algorithm", c.compute.algorithm},
+            {"constexpr_parameters", c.compute.constexpr_parameters}}}};
 }
 
 Json item_json(const Opportunity& o) {
   Json places = Json::array();
   for (const Location& place : o.locations) places.push_back({{"file", place.file}, {"line", place.line}});
-  return {{"title", o.title}, {"detail", o.detail}, {"locations", std::move(places)}, {"strategy", o.strategy}, {"risk", o.risk}};
+  return {{"title", o.title},
+          {"detail", o.detail},
+          {"locations", std::move(places)},
+          {"strategy", o.strategy},
+          {"risk", o.risk}};
 }
 Json item_json(const StrategyStep& s) { return {{"strategy", s.strategy}, {"title", s.title}, {"reason", s.reason}}; }
 
@@ -280,14 +367,19 @@ Json op_json(const AuditedOp& op) {
   j["launches"] = list_of(op.launches);
   j["indirect_launches"] = list_of(op.indirect_launches);
   j["autograd_functions"] = list_of(op.autograd_functions);
-  j["in_place"] = {{"in_place_flag", text_or_null(op.in_place.flag)}, {"in_place_flag_default", text_or_null(op.in_place.flag_default)},
+  j["in_place"] = {{"in_place_flag", text_or_null(op.in_place.flag)},
+                   {"in_place_flag_default", text_or_null(op.in_place.flag_default)},
                    {"gradient_written_into_existing_buffer", op.in_place.gradient_written_into_existing_buffer},
-                   {"forward_overwrites_input", op.in_place.forward_overwrites_input}, {"unconditional", op.in_place.unconditional},
-                   {"evidence", list_of(op.in_place.evidence)}, {"reads_of_overwritten", list_of(op.in_place.reads_of_overwritten)}};
+                   {"forward_overwrites_input", op.in_place.forward_overwrites_input},
+                   {"unconditional", op.in_place.unconditional},
+                   {"evidence", list_of(op.in_place.evidence)},
+                   {"reads_of_overwritten", list_of(op.in_place.reads_of_overwritten)}};
   j["todo_comments"] = list_of(op.todo_comments);
   j["commented_out_autotune"] = list_of(op.commented_out_autotune);
-  j["row_mode"] = {{"row_mode_param", op.row_mode.row_mode_param}, {"row_mode_lines", op.row_mode.lines},
-                   {"block_row_kernels", op.row_mode.block_row_kernels}, {"dispatch", text_or_null(op.row_mode.dispatch)}};
+  j["row_mode"] = {{"row_mode_param", op.row_mode.row_mode_param},
+                   {"row_mode_lines", op.row_mode.lines},
+                   {"block_row_kernels", op.row_mode.block_row_kernels},
+                   {"dispatch", text_or_null(op.row_mode.dispatch)}};
   j["tier"] = op.tier == 0 ? Json(nullptr) : Json(op.tier);
   j["tier_reason"] = op.tier_reason;
   j["tier_ambiguous"] = !op.tier_alternatives.empty();
@@ -301,8 +393,10 @@ Json op_json(const AuditedOp& op) {
 }  // namespace
 
 std::string to_json(const Audit& audit) {
-  Json j = {{"schema", kAuditSchema}, {"evidence", "source-code"},
-            {"note", "Read from source; no measurement stands behind configuration, opportunities and strategy_order."}};
+  Json j = {
+      {"schema", kAuditSchema},
+      {"evidence", "source-code"},
+      {"note", "Read from source; no measurement stands behind configuration, opportunities and strategy_order."}};
   if (!audit.problems.empty()) j["problems"] = list_of(audit.problems);
   j["kernels"] = Json::array();
   for (const AuditedOp& op : audit.kernels) j["kernels"].push_back(op_json(op));

@@ -82,7 +82,8 @@ struct AutotuneFact {
   std::string configs;
   std::optional<int> n_configs, n_configs_if_env_disabled;
   std::vector<std::string> key, reset_to_zero;
-  std::map<std::string, std::vector<std::string>> values;  // of each parameter and of num_warps, num_stages over the configs
+  std::map<std::string, std::vector<std::string>>
+      values;  // of each parameter and of num_warps, num_stages over the configs
 };
 
 // One memory access of a kernel and the pointer parameter it goes through.
@@ -116,7 +117,7 @@ struct KernelFact {
   std::vector<int> barrier_lines, early_return_lines, float32_cast_lines, float32_alloc_lines;
   std::vector<HelperCall> calls_jit_helpers;
   std::vector<AccessFact> accesses;
-  std::vector<int> int32_offset_lines;  // products of a 32-bit program index that can pass 2^31 for large shapes
+  std::vector<int> int32_offset_lines;         // products of a 32-bit program index that can pass 2^31 for large shapes
   std::vector<std::string> row_offset_params;  // the factors in them
 };
 

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::size_t kColumns = 116;  // and two of indentation
 
-std::string plural(std::size_t count, const char* word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
 
 Style plain_style() {
   Style style;
@@ -68,15 +70,19 @@ std::string kernel_table(const model::AuditedOp& op) {
     };
     note(kernel.is_device_helper, "device helper");
     note(!kernel.dot_lines.empty(), "matrix product");
-    if (kernel.autotune) note(true, kernel.autotune->n_configs ? fmt::format("autotune: {} configs", *kernel.autotune->n_configs) : "autotune");
+    if (kernel.autotune)
+      note(true,
+           kernel.autotune->n_configs ? fmt::format("autotune: {} configs", *kernel.autotune->n_configs) : "autotune");
     note(kernel.heuristics, "heuristics");
     note(!kernel.atomics.empty(), "atomics");
     note(!kernel.cache_hints.empty(), plural(kernel.cache_hints.size(), "cache hint"));
     note(!kernel.int32_offset_lines.empty(), "32-bit offsets at " + list_of(kernel.int32_offset_lines));
     for (const std::string& unused : kernel.unused_params) note(true, "never reads " + unused);
-    table.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line), std::to_string(kernel.load_lines.size() + kernel.descriptor_load_lines.size()),
-               std::to_string(kernel.store_lines.size() + kernel.descriptor_store_lines.size()), std::to_string(kernel.reductions.size()),
-               std::to_string(kernel.loops.size()), std::to_string(kernel.precision_ops.size()), notes});
+    table.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line),
+               std::to_string(kernel.load_lines.size() + kernel.descriptor_load_lines.size()),
+               std::to_string(kernel.store_lines.size() + kernel.descriptor_store_lines.size()),
+               std::to_string(kernel.reductions.size()), std::to_string(kernel.loops.size()),
+               std::to_string(kernel.precision_ops.size()), notes});
   }
   return table.text();
 }
@@ -86,15 +92,18 @@ std::string kernel_details(const model::AuditedOp& op) {
   for (const model::KernelFact& kernel : op.jit_kernels) {
     text += fmt::format("  {}\n", kernel.name);
     for (const model::LoopFact& loop : kernel.loops) {
-      text += fmt::format("    line {:>4}  {} {} in {}  [{}, depth {}]\n", loop.line, loop.stmt, loop.target.value_or(""), loop.iter, loop.kind, loop.depth);
+      text += fmt::format("    line {:>4}  {} {} in {}  [{}, depth {}]\n", loop.line, loop.stmt,
+                          loop.target.value_or(""), loop.iter, loop.kind, loop.depth);
     }
     for (const model::ReductionFact& reduction : kernel.reductions) {
-      text += fmt::format("    line {:>4}  {} {} axis {}\n", reduction.line, reduction.kind, reduction.op, reduction.axis.value_or("not given"));
+      text += fmt::format("    line {:>4}  {} {} axis {}\n", reduction.line, reduction.kind, reduction.op,
+                          reduction.axis.value_or("not given"));
     }
     for (const model::CacheHint& hint : kernel.cache_hints) {
       text += fmt::format("    line {:>4}  {} {} = {}\n", hint.keyword_line, hint.call, hint.keyword, hint.value);
     }
-    if (!kernel.float32_cast_lines.empty()) text += fmt::format("    float32 casts at {}\n", list_of(kernel.float32_cast_lines));
+    if (!kernel.float32_cast_lines.empty())
+      text += fmt::format("    float32 casts at {}\n", list_of(kernel.float32_cast_lines));
   }
   return text;
 }
@@ -103,10 +112,12 @@ std::string launch_table(const model::AuditedOp& op) {
   Block table({"line", "launch", "grid", "num_warps", "num_stages", "tiles"});
   for (const model::LaunchFact& launch : op.launches) {
     std::string tiles;
-    for (const model::SettingSource& block : launch.block_sources) tiles += (tiles.empty() ? "" : ", ") + block.param + "=" + setting_cell(block);
+    for (const model::SettingSource& block : launch.block_sources)
+      tiles += (tiles.empty() ? "" : ", ") + block.param + "=" + setting_cell(block);
     std::string stages = setting_cell(launch.num_stages);
     if (launch.num_stages_live == model::Liveness::dead) stages += ", dead";
-    std::string grid = launch.grid_resolved.size() > 34 ? launch.grid_resolved.substr(0, 31) + "..." : launch.grid_resolved;
+    std::string grid =
+        launch.grid_resolved.size() > 34 ? launch.grid_resolved.substr(0, 31) + "..." : launch.grid_resolved;
     table.add({std::to_string(launch.line), launch.kernel, grid, setting_cell(launch.num_warps), stages, tiles});
   }
   return table.text();
@@ -128,11 +139,13 @@ std::string autograd_lines(const model::AuditedOp& op) {
     text += fmt::format("  line {}: launches through {} of {}\n", indirect.line, indirect.callee, indirect.callee_file);
   }
   const model::InPlaceFact& in_place = op.in_place;
-  for (const model::InPlaceEvidence& evidence : in_place.evidence) text += fmt::format("  in place, line {}: {} ({})\n", evidence.line, evidence.what, evidence.text);
+  for (const model::InPlaceEvidence& evidence : in_place.evidence)
+    text += fmt::format("  in place, line {}: {} ({})\n", evidence.line, evidence.what, evidence.text);
   for (const model::CommentedAutotune& comment : op.commented_out_autotune) {
     text += fmt::format("  commented-out autotune at lines {}-{}\n", comment.line, comment.end_line);
   }
-  for (const model::TodoComment& todo : op.todo_comments) text += fmt::format("  {}:{}: {}\n", todo.file, todo.line, todo.text);
+  for (const model::TodoComment& todo : op.todo_comments)
+    text += fmt::format("  {}:{}: {}\n", todo.file, todo.line, todo.text);
   return text;
 }
 
@@ -141,8 +154,10 @@ std::string advice_lines(const model::AuditedOp& op) {
   std::string text = "  opportunities, from source alone (nothing was measured):\n";
   for (const model::Opportunity& opportunity : op.opportunities) {
     std::string places;
-    for (const model::Location& place : opportunity.locations) places += (places.empty() ? "" : ", ") + std::to_string(place.line);
-    text += fmt::format("    {} [{}]{}\n", opportunity.title, opportunity.strategy, places.empty() ? "" : " at " + places);
+    for (const model::Location& place : opportunity.locations)
+      places += (places.empty() ? "" : ", ") + std::to_string(place.line);
+    text +=
+        fmt::format("    {} [{}]{}\n", opportunity.title, opportunity.strategy, places.empty() ? "" : " at " + places);
   }
   return text;
 }
@@ -150,15 +165,17 @@ std::string advice_lines(const model::AuditedOp& op) {
 // Lanes that a tile rounded up to a power of two leaves idle for a row of each length.
 std::string masked_lines(const model::AuditedOp& op, std::vector<long long> sizes) {
   const bool rounded = std::any_of(op.launches.begin(), op.launches.end(), [](const model::LaunchFact& launch) {
-    return std::any_of(launch.block_sources.begin(), launch.block_sources.end(),
-                       [](const model::SettingSource& block) { return block.source == "calculate_settings" || block.source == "next_power_of_2"; });
+    return std::any_of(launch.block_sources.begin(), launch.block_sources.end(), [](const model::SettingSource& block) {
+      return block.source == "calculate_settings" || block.source == "next_power_of_2";
+    });
   });
   if (!rounded || sizes.empty()) return "";
   std::string text = "  lanes masked off by a tile rounded up to a power of two:";
   for (const long long size : sizes) {
     long long block = 1;
     while (block < size) block *= 2;
-    text += fmt::format(" {}: {:.0f} %;", size, size > 0 ? 100.0 * static_cast<double>(block - size) / static_cast<double>(block) : 0.0);
+    text += fmt::format(" {}: {:.0f} %;", size,
+                        size > 0 ? 100.0 * static_cast<double>(block - size) / static_cast<double>(block) : 0.0);
   }
   text.back() = '\n';
   return text;
@@ -168,7 +185,8 @@ std::string preflight_line(const model::Preflight& preflight) {
   if (!preflight.applies) return "";
   std::string rows;
   for (const auto& [name, count] : preflight.csv_rows) rows += fmt::format(", {} recorded {} rows", count, name);
-  return fmt::format("  pre-flight: benchmark {}, test {}{}\n", preflight.benchmark_exists ? preflight.benchmark_script : "missing",
+  return fmt::format("  pre-flight: benchmark {}, test {}{}\n",
+                     preflight.benchmark_exists ? preflight.benchmark_script : "missing",
                      preflight.test_exists ? preflight.test_file : "missing", rows);
 }
 
@@ -177,14 +195,17 @@ std::string cuda_block(const model::AuditedOp& op) {
   for (const model::CudaKernelFact& kernel : op.cuda_kernels) {
     std::string bounds, shared, vectors;
     for (const std::string& bound : kernel.launch_bounds) bounds += (bounds.empty() ? "" : ", ") + bound;
-    for (const model::CudaSharedArray& array : kernel.shared_arrays) shared += (shared.empty() ? "" : ", ") + array.type + " " + array.name + array.extent;
+    for (const model::CudaSharedArray& array : kernel.shared_arrays)
+      shared += (shared.empty() ? "" : ", ") + array.type + " " + array.name + array.extent;
     for (const std::string& vector : kernel.vector_types) vectors += (vectors.empty() ? "" : ", ") + vector;
-    kernels.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line), bounds.empty() ? "-" : bounds, shared.empty() ? "-" : shared,
-                 vectors.empty() ? "-" : vectors, std::to_string(kernel.barrier_lines.size()), std::to_string(kernel.loops.size())});
+    kernels.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line), bounds.empty() ? "-" : bounds,
+                 shared.empty() ? "-" : shared, vectors.empty() ? "-" : vectors,
+                 std::to_string(kernel.barrier_lines.size()), std::to_string(kernel.loops.size())});
   }
   Block launches({"line", "launch", "grid", "block", "shared bytes", "stream"});
   for (const model::CudaLaunchFact& launch : op.cuda_launches) {
-    launches.add({std::to_string(launch.line), launch.kernel + launch.template_arguments, launch.grid, launch.block, launch.shared_bytes, launch.stream});
+    launches.add({std::to_string(launch.line), launch.kernel + launch.template_arguments, launch.grid, launch.block,
+                  launch.shared_bytes, launch.stream});
   }
   return kernels.text() + launches.text();
 }
@@ -192,7 +213,8 @@ std::string cuda_block(const model::AuditedOp& op) {
 }  // namespace
 
 std::string audit_table(const model::Audit& audit, const AuditTableOptions& options) {
-  const std::vector<long long> sizes = options.sizes.empty() ? std::vector<long long>{2880, 4096, 5120, 6144} : options.sizes;
+  const std::vector<long long> sizes =
+      options.sizes.empty() ? std::vector<long long>{2880, 4096, 5120, 6144} : options.sizes;
   std::string text;
   for (const model::AuditedOp& op : audit.kernels) {
     std::string files;
@@ -200,7 +222,8 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
     text += fmt::format("{}  ({}, {})\n", op.op, op.language, files);
     if (op.tier > 0) text += fmt::format("  tier {}: {}\n", op.tier, op.tier_reason);
     text += preflight_line(op.preflight);
-    for (const model::SourceProblem& problem : op.problems) text += fmt::format("  {}:{}: {}\n", problem.file, problem.line, problem.what);
+    for (const model::SourceProblem& problem : op.problems)
+      text += fmt::format("  {}:{}: {}\n", problem.file, problem.line, problem.what);
     if (op.language == "cuda") {
       text += cuda_block(op) + "\n";
       continue;
@@ -209,7 +232,8 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
     if (options.verbose) text += kernel_details(op);
     text += launch_table(op) + autograd_lines(op) + masked_lines(op, sizes) + advice_lines(op) + "\n";
   }
-  text += fmt::format("{} read from source; no measurement stands behind what is said above.\n", plural(audit.kernels.size(), "operation"));
+  text += fmt::format("{} read from source; no measurement stands behind what is said above.\n",
+                      plural(audit.kernels.size(), "operation"));
   return text;
 }
 

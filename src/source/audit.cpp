@@ -34,13 +34,15 @@ class PathAuditor {
 
   base::Result<model::Audit> audit(const std::vector<std::string>& paths) {
     if (paths.empty()) {
-      return base::Error{base::ErrorKind::usage, "at least one file or folder to audit", "none", "command line", "hone audit PATH..."};
+      return base::Error{base::ErrorKind::usage, "at least one file or folder to audit", "none", "command line",
+                         "hone audit PATH..."};
     }
     for (const std::string& given : paths) {
       std::string path = given;
       while (path.size() > 1 && path.back() == '/') path.pop_back();
       if (!files_.exists(path)) {
-        return base::Error{base::ErrorKind::usage, "a file or folder to audit", "nothing of that name", path, "check the path"};
+        return base::Error{base::ErrorKind::usage, "a file or folder to audit", "nothing of that name", path,
+                           "check the path"};
       }
       const std::size_t before = audit_.kernels.size() + audit_.problems.size();
       if (files_.is_directory(path)) {
@@ -55,7 +57,8 @@ class PathAuditor {
         audit_python_file(path);
       }
       if (audit_.kernels.size() + audit_.problems.size() == before) {
-        return base::Error{base::ErrorKind::usage, "Triton or CUDA kernels", "none: no @triton.jit, launch, autograd function or __global__", path,
+        return base::Error{base::ErrorKind::usage, "Triton or CUDA kernels",
+                           "none: no @triton.jit, launch, autograd function or __global__", path,
                            "name a file with kernels, a folder of them, or the root of a Liger checkout"};
       }
     }
@@ -147,7 +150,8 @@ class PathAuditor {
       audit_.problems.push_back({path, 0, 0, "expected " + op.error().expected + ", found " + op.error().found});
       return;
     }
-    if (!op->cuda_kernels.empty() || !op->cuda_launches.empty() || !op->problems.empty()) audit_.kernels.push_back(std::move(*op));
+    if (!op->cuda_kernels.empty() || !op->cuda_launches.empty() || !op->problems.empty())
+      audit_.kernels.push_back(std::move(*op));
   }
 
   void audit_folder(const std::string& folder) {
@@ -166,7 +170,8 @@ class PathAuditor {
   }
 
   // A folder reached twice, through a link that leads back, is read once.
-  void collect(const std::string& folder, int depth, std::set<std::string>& seen, std::vector<std::string>& python, std::vector<std::string>& cuda) {
+  void collect(const std::string& folder, int depth, std::set<std::string>& seen, std::vector<std::string>& python,
+               std::vector<std::string>& cuda) {
     if (depth > kDeepestFolder || python.size() + cuda.size() > kMostFiles) return;
     if (!seen.insert(files_.canonical(folder)).second) return;
     const auto names = files_.list(folder);
@@ -193,7 +198,9 @@ class PathAuditor {
 
 }  // namespace
 
-base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths) { return PathAuditor(files).audit(paths); }
+base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths) {
+  return PathAuditor(files).audit(paths);
+}
 
 model::AuditedOp audit_text(base::FileSystem& files, const std::string& path, const std::string& text) {
   if (is_cuda(path)) {

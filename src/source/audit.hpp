@@ -11,8 +11,8 @@
 namespace hone::source {
 
 // Audits each path: a Python file, a CUDA file, a folder of them, or a Liger checkout (then the operations of
-// src/liger_kernel/ops, with pre-flight). A file that can not be read or parsed is a problem in the result; fails only where a
-// path is not there or holds nothing to audit.
+// src/liger_kernel/ops, with pre-flight). A file that can not be read or parsed is a problem in the result; fails only
+// where a path is not there or holds nothing to audit.
 base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths);
 
 // Audits a text that is in no file, under the name `path`; other modules are still found beside it.

@@ -103,7 +103,8 @@ model::Preflight PreflightReader::read(const std::string& op, const std::vector<
     const auto text = files_.read(script);
     // Only a script that names another kernel needs to be understood.
     const bool plain = text && text->find("\"" + op + "\"") != std::string::npos;
-    auto module = text && !plain ? Module::read(preflight.benchmark_script, *text) : base::Result<std::unique_ptr<Module>>(base::Error{});
+    auto module = text && !plain ? Module::read(preflight.benchmark_script, *text)
+                                 : base::Result<std::unique_ptr<Module>>(base::Error{});
     if (module) {
       for (Node node : (*module)->tree().root().descendants()) {
         if (node.is(Kind::keyword_argument) && node.child(Field::name).text() == "kernel_name") {
@@ -125,12 +126,14 @@ model::Preflight PreflightReader::read(const std::string& op, const std::vector<
     if (!any && pattern.find('*') == std::string::npos) preflight.csv_rows[pattern] = 0;
   }
   if (preflight.csv_rows.empty()) preflight.csv_rows[op] = 0;
-  if (patterns.count(op) == 0) preflight.notes.push_back(preflight.benchmark_script + " measures under another name than " + op);
+  if (patterns.count(op) == 0)
+    preflight.notes.push_back(preflight.benchmark_script + " measures under another name than " + op);
   for (const auto& [name, count] : preflight.csv_rows) {
     if (count == 0) preflight.notes.push_back("all_benchmark_data.csv has no " + name + " rows");
   }
   const std::string kernel_benchmark = "benchmark/scripts/benchmark_" + op + "_kernel.py";
-  if (files_.exists(base::join(root_, kernel_benchmark))) preflight.notes.push_back("the kernel alone is benchmarked by " + kernel_benchmark);
+  if (files_.exists(base::join(root_, kernel_benchmark)))
+    preflight.notes.push_back("the kernel alone is benchmarked by " + kernel_benchmark);
   for (std::size_t i = 1; i < own.size(); ++i) {
     preflight.notes.push_back(own[i] + " has no benchmark or test of its own name; it belongs to " + op);
   }

@@ -8,7 +8,8 @@ namespace hone::source {
 namespace {
 
 // Spelled in halves, so that a search for open tasks in this code does not find them here.
-const std::array<std::string, 4> kTags = {std::string("TO") + "DO", std::string("FIX") + "ME", std::string("HA") + "CK", std::string("XX") + "X"};
+const std::array<std::string, 4> kTags = {std::string("TO") + "DO", std::string("FIX") + "ME", std::string("HA") + "CK",
+                                          std::string("XX") + "X"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

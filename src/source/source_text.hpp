@@ -14,8 +14,8 @@ std::string to_utf8(std::string_view bytes);
 // White space runs (line breaks and backslash continuations too) become one space; none is left at the ends.
 std::string collapse_white_space(std::string_view text);
 
-// Same length as `bytes`, with each byte that is no UTF-8 replaced by a letter, so that a parser for UTF-8 sees an identifier
-// or plain string content there and every offset stays. Other text is returned unchanged.
+// Same length as `bytes`, with each byte that is no UTF-8 replaced by a letter, so that a parser for UTF-8 sees an
+// identifier or plain string content there and every offset stays. Other text is returned unchanged.
 std::string parseable(std::string_view bytes);
 
 // A text in UTF-16 or UTF-32, by its byte order mark; such a file is refused, with this as the reason.

@@ -20,7 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto found = hone::source::audit_paths(files, {path})) audit = std::move(*found);
   // A second module imports from the text, so that names are followed into it.
   if (!cuda) {
-    const std::string user = "from pack.kernel import *\nfrom pack.kernel import kernel as k\n\ndef run(x, n):\n    k[(n,)](x, n, BLOCK=64)\n";
+    const std::string user =
+        "from pack.kernel import *\nfrom pack.kernel import kernel as k\n\ndef run(x, n):\n    k[(n,)](x, n, "
+        "BLOCK=64)\n";
     audit.kernels.push_back(hone::source::audit_text(files, "/w/pack/user.py", user));
   }
   const std::string json = hone::model::to_json(audit);

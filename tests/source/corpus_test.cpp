@@ -34,7 +34,8 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.corpus << ": " << c.n
 std::vector<Case> load_cases() {
   std::vector<Case> cases;
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "tests/source/corpus")) paths.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "tests/source/corpus"))
+    paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
     std::ifstream in(path);
@@ -73,15 +74,20 @@ std::string encoded(std::string text, const std::string& how) {
   }
   if (how == "latin1") {  // the two-byte UTF-8 of U+00E9 becomes the one byte of Latin-1
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '\xC3' && i + 1 < text.size()) out += static_cast<char>(static_cast<unsigned char>(text[++i]) | 0x40);
-      else out += text[i];
+      if (text[i] == '\xC3' && i + 1 < text.size())
+        out += static_cast<char>(static_cast<unsigned char>(text[++i]) | 0x40);
+      else
+        out += text[i];
     }
     return out;
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (how == "crlf" && text[i] == '\n') out += "\r\n";
-    else if (how == "tabs" && text.compare(i, 4, "    ") == 0) out += '\t', i += 3;
-    else out += text[i];
+    if (how == "crlf" && text[i] == '\n')
+      out += "\r\n";
+    else if (how == "tabs" && text.compare(i, 4, "    ") == 0)
+      out += '\t', i += 3;
+    else
+      out += text[i];
   }
   return out;
 }

@@ -11,7 +11,8 @@ using hone::source::apply;
 using hone::source::Replacement;
 
 const char kKernel[] =
-    "\xEF\xBB\xBFimport triton\r\nimport triton.language as tl\r\n\r\n\r\n@triton.jit\r\ndef k(x, n, B: tl.constexpr):\r\n\tc = tl.arange(0, B)  # "
+    "\xEF\xBB\xBFimport triton\r\nimport triton.language as tl\r\n\r\n\r\n@triton.jit\r\ndef k(x, n, B: "
+    "tl.constexpr):\r\n\tc = tl.arange(0, B)  # "
     "caf\xC3\xA9\r\n\ttl.store(x + c, 0.0, mask=c < n)\r\n\r\n\r\ndef run(x, n):\r\n\tk[(1,)](x, n, B=64, num_warps=4)";
 
 TEST(Edit, changes_only_the_span_and_keeps_line_endings_tabs_encoding_and_a_missing_last_line_break) {
@@ -85,7 +86,8 @@ TEST(EditProperty, disjoint_replacements_are_what_splicing_from_the_end_gives) {
       at = end + 1;
     }
     std::string expected = text;
-    for (auto r = replacements.rbegin(); r != replacements.rend(); ++r) expected.replace(r->start, r->end - r->start, r->text);
+    for (auto r = replacements.rbegin(); r != replacements.rend(); ++r)
+      expected.replace(r->start, r->end - r->start, r->text);
     const auto edited = apply(text, replacements, "t");
     RC_ASSERT(edited.ok());
     RC_ASSERT(*edited == expected);

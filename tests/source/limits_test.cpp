@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kHead = "import triton\nimport triton.language as tl\n\n";
-const std::string kKernel = "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), tl.load(x))\n\n";
+const std::string kKernel =
+    "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), tl.load(x))\n\n";
 
 hone::model::AuditedOp audit(const std::string& text) {
   hone::base::MemoryFiles files;
@@ -25,7 +26,8 @@ hone::model::AuditedOp audit(const std::string& text) {
 
 TEST(Limits, a_file_of_a_megabyte_gives_the_facts_of_its_last_line) {
   std::string text = kHead + kKernel;
-  while (text.size() < (1u << 20)) text += "def helper(a, b):\n    return [a[i] + b for i in range(10) if a]  # remark\n\n";
+  while (text.size() < (1u << 20))
+    text += "def helper(a, b):\n    return [a[i] + b for i in range(10) if a]  # remark\n\n";
   text += "def run(x, n):\n    k[(n,)](x, n, B=triton.next_power_of_2(n))\n";
   const auto op = audit(text);
   ASSERT_EQ(op.launches.size(), 1u);
@@ -49,7 +51,8 @@ TEST(Limits, long_chains_of_operators_and_values_end) {
 
 TEST(Limits, a_configuration_list_that_grows_without_end_is_given_up) {
   const std::string text = kHead +
-                           "def grow():\n    out = [triton.Config({})]\n    for i in range(100000):\n        out = out + out\n        out.append(out)\n"
+                           "def grow():\n    out = [triton.Config({})]\n    for i in range(100000):\n        out = out "
+                           "+ out\n        out.append(out)\n"
                            "    return out\n\n@triton.autotune(configs=grow(), key=[])\n" +
                            kKernel;
   const auto op = audit(text);
@@ -59,8 +62,10 @@ TEST(Limits, a_configuration_list_that_grows_without_end_is_given_up) {
 }
 
 TEST(Limits, functions_that_call_each_other_in_circles_end) {
-  const std::string text = kHead + kKernel + "def a(n):\n    return b(n)\n\ndef b(n):\n    return a(n)\n\ndef run(x, n, w=None):\n    w = w\n    run(x, n, w)\n"
-                                             "    k[(n,)](x, n, B=a(n), num_warps=w)\n";
+  const std::string text = kHead + kKernel +
+                           "def a(n):\n    return b(n)\n\ndef b(n):\n    return a(n)\n\ndef run(x, n, w=None):\n    w "
+                           "= w\n    run(x, n, w)\n"
+                           "    k[(n,)](x, n, B=a(n), num_warps=w)\n";
   const auto op = audit(text);
   ASSERT_EQ(op.launches.size(), 1u);
   EXPECT_EQ(op.launches[0].block_sources.at(0).source, "heuristic-helper");
@@ -88,14 +93,18 @@ TEST(Limits, text_that_is_shown_is_utf8_whatever_the_bytes) {
 
 TEST(Preflight, names_scripts_tests_and_recorded_rows_also_of_a_script_that_measures_under_another_name) {
   hone::base::MemoryFiles files;
-  const auto write = [&](const std::string& path, const std::string& text) { ASSERT_TRUE(files.write_atomically("/c/" + path, text).ok()); };
+  const auto write = [&](const std::string& path, const std::string& text) {
+    ASSERT_TRUE(files.write_atomically("/c/" + path, text).ok());
+  };
   write("src/liger_kernel/ops/soft.py", kHead + kKernel);
   write("benchmark/scripts/benchmark_soft.py", "run(kernel_name=\"soft\")\n");
-  write("benchmark/scripts/benchmark_loss.py", "def go(kind):\n    name = f\"fused_loss_{kind}\"\n    run(kernel_name=name)\n");
+  write("benchmark/scripts/benchmark_loss.py",
+        "def go(kind):\n    name = f\"fused_loss_{kind}\"\n    run(kernel_name=name)\n");
   write("benchmark/scripts/benchmark_bare.py", "run(dict(kernel_name=\"bare\"))\n");
   write("test/transformers/test_soft.py", "\n");
   write("benchmark/data/all_benchmark_data.csv",
-        "kernel_name,extra\nsoft,\"{\"\"a\"\": 1,\n 2}\"\nsoft,x\nfused_loss_a,x\nfused_loss_b,x\nfused_loss_b,y\nother,z\n");
+        "kernel_name,extra\nsoft,\"{\"\"a\"\": 1,\n "
+        "2}\"\nsoft,x\nfused_loss_a,x\nfused_loss_b,x\nfused_loss_b,y\nother,z\n");
   hone::source::PreflightReader reader(files, "/c");
   const auto soft = reader.read("soft", {"soft.py"});
   EXPECT_TRUE(soft.benchmark_exists);

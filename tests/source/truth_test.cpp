@@ -1,5 +1,5 @@
-// The audit of Liger-Kernel's operations against facts read by hand (tests/source/truth), field by field. The sources are those
-// of the pinned package in .deps; a file whose SHA-256 is not the one the facts are about fails the test.
+// The audit of Liger-Kernel's operations against facts read by hand (tests/source/truth), field by field. The sources
+// are those of the pinned package in .deps; a file whose SHA-256 is not the one the facts are about fails the test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,15 +27,18 @@ std::string read_file(const fs::path& path) {
 const fs::path kPackage = fs::path(HONE_SOURCE_DIR) / ".deps/liger-kernel/liger_kernel";
 
 // Prose, and what a person judged: read by people, compared by none.
-const std::set<std::string> kNotCompared = {"notes", "detail", "tier_reason", "schema_version", "evidence", "star_kwargs_resolved", "note", "configs",
-                                            "dispatch", "tier_ambiguous", "tier_alternatives", "preflight", "decorator_texts"};
+const std::set<std::string> kNotCompared = {
+    "notes",   "detail",   "tier_reason",    "schema_version",    "evidence",  "star_kwargs_resolved", "note",
+    "configs", "dispatch", "tier_ambiguous", "tier_alternatives", "preflight", "decorator_texts"};
 
 // Objects whose keys are names from the source: nothing may be there that the truth has not.
 bool is_closed(const std::string& key) {
-  return key == "keyword_args" || key == "bound_params" || key == "launch_options" || key == "param_defaults" || key == "other_annotations";
+  return key == "keyword_args" || key == "bound_params" || key == "launch_options" || key == "param_defaults" ||
+         key == "other_annotations";
 }
 
-void compare(const std::string& where, const std::string& key, const Json& truth, const Json& found, std::vector<std::string>& differences) {
+void compare(const std::string& where, const std::string& key, const Json& truth, const Json& found,
+             std::vector<std::string>& differences) {
   if (truth.is_object() && found.is_object()) {
     for (const auto& [name, value] : truth.items()) {
       if (kNotCompared.count(name) > 0) continue;
@@ -46,7 +49,8 @@ void compare(const std::string& where, const std::string& key, const Json& truth
       }
     }
     for (const auto& [name, value] : found.items()) {
-      if (is_closed(key) && !truth.contains(name)) differences.push_back(where + ": has " + name + ", the truth has not");
+      if (is_closed(key) && !truth.contains(name))
+        differences.push_back(where + ": has " + name + ", the truth has not");
     }
   } else if (truth.is_array() && found.is_array() && truth.size() == found.size()) {
     Json left = truth, right = found;
@@ -55,7 +59,8 @@ void compare(const std::string& where, const std::string& key, const Json& truth
       std::sort(left.begin(), left.end(), by_param);
       std::sort(right.begin(), right.end(), by_param);
     }
-    for (std::size_t i = 0; i < left.size(); ++i) compare(where + "[" + std::to_string(i) + "]", key, left[i], right[i], differences);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      compare(where + "[" + std::to_string(i) + "]", key, left[i], right[i], differences);
   } else if (truth != found) {
     differences.push_back(where + ": expected " + truth.dump() + ", found " + found.dump());
   }
@@ -67,7 +72,8 @@ Json audit_package() {
   for (const auto& entry : fs::recursive_directory_iterator(kPackage)) {
     if (entry.path().extension() != ".py") continue;
     const fs::path relative = fs::relative(entry.path(), kPackage);
-    EXPECT_TRUE(files.write_atomically("/checkout/src/liger_kernel/" + relative.string(), read_file(entry.path())).ok());
+    EXPECT_TRUE(
+        files.write_atomically("/checkout/src/liger_kernel/" + relative.string(), read_file(entry.path())).ok());
   }
   const auto audit = hone::source::audit_paths(files, {"/checkout"});
   EXPECT_TRUE(audit.ok());
@@ -90,7 +96,8 @@ TEST_P(Truth, every_fact_of_the_operation_matches) {
   ASSERT_TRUE(fs::exists(kPackage)) << "the pinned sources are missing: run tools/fetch_sources.sh";
   static const Json document = audit_package();
   Json truth = Json::parse(read_file(fs::path(HONE_SOURCE_DIR) / "tests/source/truth" / (GetParam() + ".json")));
-  const auto found = std::find_if(document["kernels"].begin(), document["kernels"].end(), [&](const Json& op) { return op["op"] == GetParam(); });
+  const auto found = std::find_if(document["kernels"].begin(), document["kernels"].end(),
+                                  [&](const Json& op) { return op["op"] == GetParam(); });
   ASSERT_NE(found, document["kernels"].end());
   if (truth["tier_ambiguous"].get<bool>()) {
     const auto& others = truth["tier_alternatives"];
@@ -101,7 +108,8 @@ TEST_P(Truth, every_fact_of_the_operation_matches) {
   for (const std::string& difference : differences) ADD_FAILURE() << difference;
 }
 
-INSTANTIATE_TEST_SUITE_P(Operations, Truth, ::testing::ValuesIn(operations()), [](const auto& parameter) { return parameter.param; });
+INSTANTIATE_TEST_SUITE_P(Operations, Truth, ::testing::ValuesIn(operations()),
+                         [](const auto& parameter) { return parameter.param; });
 
 TEST(TruthOfUtilities, the_shared_kernel_is_read_as_by_hand) {
   ASSERT_TRUE(fs::exists(kPackage)) << "the pinned sources are missing: run tools/fetch_sources.sh";

@@ -1,5 +1,6 @@
-// ./dev bench audit [CHECKOUT]: time and memory of a cold audit of all operations, beside Python's own ast.parse over the same
-// files. Cold: a new process for each sample. Without an argument the pinned package of .deps is laid out as a checkout.
+// ./dev bench audit [CHECKOUT]: time and memory of a cold audit of all operations, beside Python's own ast.parse over
+// the same files. Cold: a new process for each sample. Without an argument the pinned package of .deps is laid out as a
+// checkout.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,7 +80,8 @@ std::string lay_out_package() {
 double python_ms(const std::string& checkout) {
   const std::string script =
       "import ast,glob,sys,time\n"
-      "files=glob.glob(sys.argv[1]+'/src/liger_kernel/ops/*.py')+glob.glob(sys.argv[1]+'/src/liger_kernel/ops/experimental/*.py')\n"
+      "files=glob.glob(sys.argv[1]+'/src/liger_kernel/ops/*.py')+glob.glob(sys.argv[1]+'/src/liger_kernel/ops/"
+      "experimental/*.py')\n"
       "t=time.perf_counter()\n"
       "for f in files: ast.parse(open(f,encoding='utf-8').read())\n"
       "print((time.perf_counter()-t)*1e3)\n";
@@ -106,9 +108,13 @@ int main(int count, char** arguments) {
     times.push_back(sample.ms);
     sizes.push_back(sample.mebibytes);
   }
-  const double ms = median(times), mebibytes = *std::max_element(sizes.begin(), sizes.end()), python = python_ms(checkout);
-  std::printf("audit of all operations, cold, one core, with the JSON document: median %.1f ms of %d (fastest %.1f, slowest %.1f), peak %.1f MiB\n", ms,
-              kSamples, *std::min_element(times.begin(), times.end()), *std::max_element(times.begin(), times.end()), mebibytes);
+  const double ms = median(times), mebibytes = *std::max_element(sizes.begin(), sizes.end()),
+               python = python_ms(checkout);
+  std::printf(
+      "audit of all operations, cold, one core, with the JSON document: median %.1f ms of %d (fastest %.1f, slowest "
+      "%.1f), peak %.1f MiB\n",
+      ms, kSamples, *std::min_element(times.begin(), times.end()), *std::max_element(times.begin(), times.end()),
+      mebibytes);
   if (python >= 0) std::printf("python's ast.parse over the same files, interpreter running: median %.1f ms\n", python);
   if (!given) fs::remove_all(checkout);
   const bool held = ms < kLimitMs && mebibytes < kLimitMiB;

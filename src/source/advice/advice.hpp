@@ -1,5 +1,5 @@
-// The profile's blocks "Current Configuration Analysis", "Opportunities" and "Strategy Order" from source alone. No measurement
-// stands behind them: they say what to look at, not what it brings.
+// The profile's blocks "Current Configuration Analysis", "Opportunities" and "Strategy Order" from source alone. No
+// measurement stands behind them: they say what to look at, not what it brings.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,12 @@ namespace hone::source {
 void advise(model::AuditedOp& op, const std::vector<model::KernelFact>& launched);
 
 model::Configuration read_configuration(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched);
-std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched);
+std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op,
+                                                   const std::vector<model::KernelFact>& launched);
 std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op);
 
-// Lanes of a power-of-two tile that a row of `columns` elements leaves idle, in percent: one tile as wide as the row rounded up
-// to a power of two, or a loop of tiles of `largest_block`.
+// Lanes of a power-of-two tile that a row of `columns` elements leaves idle, in percent: one tile as wide as the row
+// rounded up to a power of two, or a loop of tiles of `largest_block`.
 double masked_lane_waste_pct(long long columns, long long largest_block);
 
 }  // namespace hone::source

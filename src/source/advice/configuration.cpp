@@ -14,7 +14,8 @@ namespace {
 using model::HowSet;
 
 HowSet how_set(const std::string& source) {
-  if (source == "calculate_settings" || source == "next_power_of_2" || source == "heuristic-helper" || source == "conditional") {
+  if (source == "calculate_settings" || source == "next_power_of_2" || source == "heuristic-helper" ||
+      source == "conditional") {
     return HowSet::settings_function;
   }
   if (source == "autotune") return HowSet::autotune;
@@ -45,8 +46,8 @@ class Listing {
   std::vector<std::string> parts_;
 };
 
-void add_parameter(model::Configuration& configuration, const model::LaunchFact& launch, const model::SettingSource& setting,
-                   std::string value, model::Liveness live, std::string evidence) {
+void add_parameter(model::Configuration& configuration, const model::LaunchFact& launch,
+                   const model::SettingSource& setting, std::string value, model::Liveness live, std::string evidence) {
   model::Parameter parameter;
   parameter.name = setting.param;
   parameter.value = std::move(value);
@@ -57,19 +58,26 @@ void add_parameter(model::Configuration& configuration, const model::LaunchFact&
   configuration.parameters.push_back(std::move(parameter));
 }
 
-void add_settings(model::Configuration& configuration, const model::LaunchFact& launch, const model::KernelFact& kernel) {
+void add_settings(model::Configuration& configuration, const model::LaunchFact& launch,
+                  const model::KernelFact& kernel) {
   for (const model::SettingSource& block : launch.block_sources) {
-    const bool unread = std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) != kernel.unused_params.end();
-    add_parameter(configuration, launch, block, block.text.value_or(block.detail), unread ? model::Liveness::dead : model::Liveness::live,
+    const bool unread =
+        std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) != kernel.unused_params.end();
+    add_parameter(configuration, launch, block, block.text.value_or(block.detail),
+                  unread ? model::Liveness::dead : model::Liveness::live,
                   unread ? "the kernel never reads it" : "a compile-time constant the kernel reads");
   }
   add_parameter(configuration, launch, launch.num_warps, launch.num_warps_effective,
                 launch.num_warps.bound_to_kernel_parameter ? model::Liveness::dead : model::Liveness::live,
-                launch.num_warps.bound_to_kernel_parameter ? "it reaches only the kernel's parameter of that name; the launch runs with Triton's default of 4"
-                                                           : "it sets the threads of a program");
+                launch.num_warps.bound_to_kernel_parameter
+                    ? "it reaches only the kernel's parameter of that name; the launch runs with Triton's default of 4"
+                    : "it sets the threads of a program");
   const bool stages_bound = launch.num_stages.bound_to_kernel_parameter;
-  add_parameter(configuration, launch, launch.num_stages, launch.num_stages_effective, stages_bound ? model::Liveness::dead : launch.num_stages_live,
-                stages_bound ? "it reaches only the kernel's parameter of that name; the launch runs with Triton's default of 3" : launch.num_stages_reason);
+  add_parameter(configuration, launch, launch.num_stages, launch.num_stages_effective,
+                stages_bound ? model::Liveness::dead : launch.num_stages_live,
+                stages_bound
+                    ? "it reaches only the kernel's parameter of that name; the launch runs with Triton's default of 3"
+                    : launch.num_stages_reason);
   model::Parameter grid;
   grid.name = "grid";
   grid.value = launch.grid_resolved;
@@ -87,13 +95,14 @@ std::string algorithm_of(const model::KernelFact& kernel) {
   for (const model::LoopFact& loop : kernel.loops) {
     if (loop.depth != 1 || !loop.loads_inside) continue;
     ++passes;
-    over_rows = over_rows || loop.iter.find("row") != std::string::npos || loop.iter.find("num_programs") != std::string::npos ||
-                loop.iter.find("NUM_SMS") != std::string::npos;
+    over_rows = over_rows || loop.iter.find("row") != std::string::npos ||
+                loop.iter.find("num_programs") != std::string::npos || loop.iter.find("NUM_SMS") != std::string::npos;
   }
   if (passes == 0) return kernel.name + ": single pass, a row or tile held in registers";
   if (over_rows) return kernel.name + ": each program walks several rows";
-  const bool online = std::any_of(kernel.reductions.begin(), kernel.reductions.end(), [](const auto& r) { return r.op == "max"; }) &&
-                      std::any_of(kernel.reductions.begin(), kernel.reductions.end(), [](const auto& r) { return r.op == "sum"; });
+  const bool online =
+      std::any_of(kernel.reductions.begin(), kernel.reductions.end(), [](const auto& r) { return r.op == "max"; }) &&
+      std::any_of(kernel.reductions.begin(), kernel.reductions.end(), [](const auto& r) { return r.op == "sum"; });
   return fmt::format("{}: chunked, {} pass{} over the row{}", kernel.name, passes, passes == 1 ? "" : "es",
                      online ? ", running maximum and sum" : "");
 }
@@ -109,17 +118,22 @@ model::Configuration read_configuration(const model::AuditedOp& op, const std::v
     add_settings(configuration, op.launches[i], kernel);
     bool column_arange = false;
     for (const model::AccessFact& access : kernel.accesses) column_arange = column_arange || access.masked;
-    strides.add(fmt::format("{}: {} loads, {} stores{}", kernel.name, kernel.load_lines.size() + kernel.descriptor_load_lines.size(),
+    strides.add(fmt::format("{}: {} loads, {} stores{}", kernel.name,
+                            kernel.load_lines.size() + kernel.descriptor_load_lines.size(),
                             kernel.store_lines.size() + kernel.descriptor_store_lines.size(),
                             column_arange ? ", neighbouring lanes on neighbouring elements under a mask" : ""));
-    for (const model::CacheHint& hint : kernel.cache_hints) hints.add(fmt::format("{} {} {} (line {})", hint.call, hint.keyword, hint.value, hint.keyword_line));
+    for (const model::CacheHint& hint : kernel.cache_hints)
+      hints.add(fmt::format("{} {} {} (line {})", hint.call, hint.keyword, hint.value, hint.keyword_line));
     algorithms.add(algorithm_of(kernel));
     casts.add(kernel.float32_cast_lines.empty() ? kernel.name + ": computes in the type of its inputs"
-                                                : fmt::format("{}: widened to float32 at lines {}", kernel.name, lines_text(kernel.float32_cast_lines)));
+                                                : fmt::format("{}: widened to float32 at lines {}", kernel.name,
+                                                              lines_text(kernel.float32_cast_lines)));
     for (const std::string& name : kernel.constexpr_params) constexprs.add(name);
-    for (const model::MathFact& math : kernel.precision_ops) precision.add(fmt::format("{} (line {})", math.spelled, math.line));
+    for (const model::MathFact& math : kernel.precision_ops)
+      precision.add(fmt::format("{} (line {})", math.spelled, math.line));
     for (const model::HelperCall& call : kernel.calls_jit_helpers) {
-      for (const std::string& math : call.precision_ops) precision.add(fmt::format("{} through {} (line {})", math, call.name, call.line));
+      for (const std::string& math : call.precision_ops)
+        precision.add(fmt::format("{} through {} (line {})", math, call.name, call.line));
     }
   }
   configuration.memory_access.stride_pattern = strides.text("no launch to read it from");
@@ -137,7 +151,8 @@ model::Configuration read_configuration(const model::AuditedOp& op, const std::v
       saved.add(fmt::format("{} saves {} (line {})", function.name, names, tensors.line));
     }
   }
-  configuration.memory_access.saved_vs_recomputed = saved.text("nothing is saved: backward recomputes, or there is none");
+  configuration.memory_access.saved_vs_recomputed =
+      saved.text("nothing is saved: backward recomputes, or there is none");
   configuration.compute.precision_ops = precision.text("none");
   configuration.compute.casting_mode = casts.text("no kernel to read it from");
   configuration.compute.algorithm = algorithms.text("no kernel to read it from");

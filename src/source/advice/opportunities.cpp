@@ -35,7 +35,8 @@ class Finder {
   }
 
  private:
-  void add(std::string title, std::string detail, std::vector<model::Location> locations, const char* strategy, const char* risk) {
+  void add(std::string title, std::string detail, std::vector<model::Location> locations, const char* strategy,
+           const char* risk) {
     for (model::Opportunity& known : found_) {
       if (known.title != title) continue;
       known.locations.insert(known.locations.end(), locations.begin(), locations.end());
@@ -52,35 +53,47 @@ class Finder {
 
   void dead_settings(const model::LaunchFact& launch, const model::KernelFact& kernel) {
     if (launch.num_stages_live == model::Liveness::dead && launch.num_stages.source != "default") {
-      add("num_stages of " + kernel.name + " changes nothing", launch.num_stages_reason + ": leave it out of every sweep",
-          {{launch.file, launch.line}}, "parameter-sweep", "none");
+      add("num_stages of " + kernel.name + " changes nothing",
+          launch.num_stages_reason + ": leave it out of every sweep", {{launch.file, launch.line}}, "parameter-sweep",
+          "none");
     }
     if (launch.num_warps.bound_to_kernel_parameter) {
       add("num_warps never reaches the launch of " + kernel.name,
-          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 4 warps",
-          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep", "low: rename the parameter, then sweep");
+          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 4 "
+          "warps",
+          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep",
+          "low: rename the parameter, then sweep");
     }
     if (launch.num_stages.bound_to_kernel_parameter) {
       add("num_stages never reaches the launch of " + kernel.name,
-          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 3 stages",
-          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep", "low: rename the parameter, then sweep");
+          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 3 "
+          "stages",
+          {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep",
+          "low: rename the parameter, then sweep");
     }
   }
 
   void default_warps(const model::LaunchFact& launch, const model::KernelFact& kernel) {
     if (launch.num_warps.source != "default" || kernel.autotune) return;
-    add("num_warps of " + kernel.name + " is Triton's default", "4 warps whatever the tile size: a wide tile wants more, a narrow one fewer",
-        {{launch.file, launch.line}}, "parameter-sweep", "none");
+    add("num_warps of " + kernel.name + " is Triton's default",
+        "4 warps whatever the tile size: a wide tile wants more, a narrow one fewer", {{launch.file, launch.line}},
+        "parameter-sweep", "none");
   }
 
   void masked_lanes(const model::LaunchFact& launch, const model::KernelFact& kernel) {
     for (const model::SettingSource& block : launch.block_sources) {
       const bool rounded = block.source == "calculate_settings" || block.source == "next_power_of_2";
-      const bool unread = std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) != kernel.unused_params.end();
-      if (!rounded || unread || (block.param != "BLOCK_SIZE" && block.param.find("pad_") != 0 && block.param != "BLOCK_D" && block.param != "BLOCK")) continue;
+      const bool unread = std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) !=
+                          kernel.unused_params.end();
+      if (!rounded || unread ||
+          (block.param != "BLOCK_SIZE" && block.param.find("pad_") != 0 && block.param != "BLOCK_D" &&
+           block.param != "BLOCK"))
+        continue;
       add(fmt::format("{} of {} is rounded up to a power of two", block.param, kernel.name),
-          fmt::format("lanes masked off: {:.0f} % at 5120 columns, {:.0f} % at 6144, {:.0f} % at 2880, none at powers of two; tiles that divide the row avoid it",
-                      masked_lane_waste_pct(5120, 65536), masked_lane_waste_pct(6144, 65536), masked_lane_waste_pct(2880, 65536)),
+          fmt::format("lanes masked off: {:.0f} % at 5120 columns, {:.0f} % at 6144, {:.0f} % at 2880, none at powers "
+                      "of two; tiles that divide the row avoid it",
+                      masked_lane_waste_pct(5120, 65536), masked_lane_waste_pct(6144, 65536),
+                      masked_lane_waste_pct(2880, 65536)),
           {{launch.file, launch.line}}, "tiling", "medium: a loop over tiles costs a second look at the row");
       return;
     }
@@ -89,24 +102,29 @@ class Finder {
   void small_grid(const model::LaunchFact& launch, const model::KernelFact& kernel) {
     const std::string& grid = launch.grid_resolved;
     const bool by_units = grid.find("sm_count") != std::string::npos || grid.find("NUM_SMS") != std::string::npos ||
-                          grid.find("num_sms") != std::string::npos || grid.find("multi_processor_count") != std::string::npos;
+                          grid.find("num_sms") != std::string::npos ||
+                          grid.find("multi_processor_count") != std::string::npos;
     if (!by_units) return;
     const bool several = launch.grid_ndim != 1 || grid.find('*') != std::string::npos;
     if (several) return;
     add("one program on each multiprocessor in " + kernel.name,
-        fmt::format("grid {} leaves no second program to run while one waits for memory: occupancy is that of one block", grid),
-        {{launch.file, launch.line}, {launch.file, launch.grid_assigned_line}}, "grid", "low: partial sums grow with the number of programs");
+        fmt::format(
+            "grid {} leaves no second program to run while one waits for memory: occupancy is that of one block", grid),
+        {{launch.file, launch.line}, {launch.file, launch.grid_assigned_line}}, "grid",
+        "low: partial sums grow with the number of programs");
   }
 
   void repeated_passes(const model::KernelFact& kernel) {
     std::vector<model::Location> passes;
     for (const model::LoopFact& loop : kernel.loops) {
-      if (loop.depth == 1 && loop.loads_inside && loop.kind != "static_range") passes.push_back({kernel.file, loop.line});
+      if (loop.depth == 1 && loop.loads_inside && loop.kind != "static_range")
+        passes.push_back({kernel.file, loop.line});
     }
     if (passes.size() < 2 || !kernel.dot_lines.empty()) return;
     add(fmt::format("{} reads its row {} times", kernel.name, passes.size()),
-        "rows that fit in registers or shared memory need one pass; longer ones can keep the first pass's tiles in the L2 cache", passes, "fewer-passes",
-        "medium: registers");
+        "rows that fit in registers or shared memory need one pass; longer ones can keep the first pass's tiles in the "
+        "L2 cache",
+        passes, "fewer-passes", "medium: registers");
   }
 
   void narrow_offsets(const model::KernelFact& kernel) {
@@ -116,22 +134,26 @@ class Finder {
     std::string factors;
     for (const std::string& factor : kernel.row_offset_params) factors += (factors.empty() ? "" : ", ") + factor;
     add("offsets of " + kernel.name + " are 32-bit",
-        fmt::format("a program index times {} wraps when the tensor has 2^31 elements or more; widen the index with .to(tl.int64)", factors), places,
-        "correctness", "low: 64-bit address arithmetic");
+        fmt::format("a program index times {} wraps when the tensor has 2^31 elements or more; widen the index with "
+                    ".to(tl.int64)",
+                    factors),
+        places, "correctness", "low: 64-bit address arithmetic");
   }
 
   void contended_atomics(const model::KernelFact& kernel) {
     if (kernel.atomics.empty()) return;
     std::vector<model::Location> places;
     for (const model::AtomicFact& atomic : kernel.atomics) places.push_back({kernel.file, atomic.line});
-    add("atomic accumulation in " + kernel.name, "programs that meet on the same addresses wait for each other, and the sum's order varies from run to run",
+    add("atomic accumulation in " + kernel.name,
+        "programs that meet on the same addresses wait for each other, and the sum's order varies from run to run",
         places, "partial-sums", "low: one more buffer and a reduction");
   }
 
   void autotune() {
     for (const model::CommentedAutotune& comment : op_.commented_out_autotune) {
       add("an autotune decorator is commented out above " + comment.above_kernel.value_or("a kernel"),
-          "its configurations are a sweep someone thought worth trying", {{comment.file, comment.line}}, "parameter-sweep", "none");
+          "its configurations are a sweep someone thought worth trying", {{comment.file, comment.line}},
+          "parameter-sweep", "none");
     }
     for (const model::KernelFact& kernel : op_.jit_kernels) {
       if (!kernel.autotune || !kernel.autotune->n_configs || *kernel.autotune->n_configs < 2) continue;
@@ -139,7 +161,8 @@ class Finder {
       const auto stages = kernel.autotune->values.find("num_stages");
       if (!loop_free || stages == kernel.autotune->values.end() || stages->second.size() < 2) continue;
       add(fmt::format("{} autotunes num_stages without a loop", kernel.name),
-          fmt::format("{} configurations, but each value of num_stages compiles to the same code: {} would do", *kernel.autotune->n_configs,
+          fmt::format("{} configurations, but each value of num_stages compiles to the same code: {} would do",
+                      *kernel.autotune->n_configs,
                       *kernel.autotune->n_configs / static_cast<int>(stages->second.size())),
           {{kernel.file, kernel.decorator_line}}, "parameter-sweep", "none");
     }
@@ -155,20 +178,26 @@ class Finder {
       }
     }
     if (any_hint || streaming.empty()) return;
-    add("no cache hints", "data that is touched once can be loaded evict-first and stored with streaming; this can lose, so measure both ways", streaming,
-        "cache-policy", "none: reverted when it loses");
+    add("no cache hints",
+        "data that is touched once can be loaded evict-first and stored with streaming; this can lose, so measure both "
+        "ways",
+        streaming, "cache-policy", "none: reverted when it loses");
   }
 
   void overwritten_reads() {
     std::vector<model::Location> places;
-    for (const model::InPlaceEvidence& read : op_.in_place.reads_of_overwritten) places.push_back({read.file, read.line});
+    for (const model::InPlaceEvidence& read : op_.in_place.reads_of_overwritten)
+      places.push_back({read.file, read.line});
     if (places.empty()) return;
-    add("reads of what was overwritten", op_.in_place.reads_of_overwritten.front().what, places, "correctness", "an order of accesses that a change must keep");
+    add("reads of what was overwritten", op_.in_place.reads_of_overwritten.front().what, places, "correctness",
+        "an order of accesses that a change must keep");
   }
 
   void in_place() {
     if (!op_.in_place.flag || !op_.in_place.gradient_written_into_existing_buffer) return;
-    add("gradient in place only behind " + *op_.in_place.flag, "in place saves one tensor of memory; timing must restore the inputs", {}, "memory", "callers that read the buffer afterwards");
+    add("gradient in place only behind " + *op_.in_place.flag,
+        "in place saves one tensor of memory; timing must restore the inputs", {}, "memory",
+        "callers that read the buffer afterwards");
   }
 
   const model::AuditedOp& op_;
@@ -178,7 +207,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched) {
+std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op,
+                                                   const std::vector<model::KernelFact>& launched) {
   return Finder(op, launched).find();
 }
 
@@ -199,7 +229,8 @@ std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op) {
   std::vector<model::StrategyStep> steps;
   if (op.tier == 0) return steps;
   for (const Known& known : order) {
-    const bool asked = std::any_of(op.opportunities.begin(), op.opportunities.end(), [&](const auto& o) { return o.strategy == known.strategy; });
+    const bool asked = std::any_of(op.opportunities.begin(), op.opportunities.end(),
+                                   [&](const auto& o) { return o.strategy == known.strategy; });
     const bool always = std::string(known.strategy) == "parameter-sweep";
     if (!asked && !always) continue;
     model::StrategyStep step;

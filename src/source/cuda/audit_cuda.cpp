@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "source/cuda/unknown_tokens.hpp"
 #include "source/open_tasks.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
@@ -16,49 +17,10 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// Comments and literals must stay as they are; each returns the end of the one that starts at `at`, or `at`.
-std::size_t skip_literal(const std::string& text, std::size_t at) {
-  if (text.compare(at, 2, "//") == 0) return std::min(text.find('\n', at), text.size());
-  if (text.compare(at, 2, "/*") == 0) {
-    const std::size_t end = text.find("*/", at + 2);
-    return end == std::string::npos ? text.size() : end + 2;
-  }
-  if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {
-    for (std::size_t i = at + 1; i < text.size(); ++i) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == text[at]) return i + 1;
-      else if (text[i] == '\n') return i;
-    }
-    return text.size();
-  }
-  return at;
-}
-
-void blank(std::string& text, std::size_t start, std::size_t end) {
-  for (std::size_t i = start; i < end && i < text.size(); ++i) {
-    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
-  }
-}
-
-// The end of a balanced "( ... )" that starts at or after white space from `at`; `at` if there is none.
-std::size_t after_parentheses(const std::string& text, std::size_t at) {
-  std::size_t i = at;
-  while (i < text.size() && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r')) ++i;
-  if (i >= text.size() || text[i] != '(') return at;
-  int depth = 0;
-  for (; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')' && --depth == 0) return i + 1;
-  }
-  return at;
-}
-
 class CudaReader {
  public:
-  CudaReader(std::string path, const std::string& text, std::vector<std::vector<std::string>> clusters, std::vector<int> cluster_lines)
-      : path_(std::move(path)), clusters_(std::move(clusters)), cluster_lines_(std::move(cluster_lines)) {
+  CudaReader(std::string path, const std::string& text, ClusterDimensions clusters)
+      : path_(std::move(path)), clusters_(std::move(clusters)) {
     op_.language = "cuda";
     op_.op = base::file_name(path_);
     op_.op = op_.op.substr(0, op_.op.rfind('.'));
@@ -72,14 +34,16 @@ class CudaReader {
       if ((node.is(Kind::error) || node.missing()) && node.start() >= skip_until && problems < kMostProblems) {
         ++problems;
         skip_until = node.end();
-        op_.problems.push_back({path_, node.line(), 0, "not understood: " + collapse_white_space(to_utf8(node.text().substr(0, 80)))});
+        op_.problems.push_back(
+            {path_, node.line(), 0, "not understood: " + collapse_white_space(to_utf8(node.text().substr(0, 80)))});
       }
       if (node.is(Kind::function_definition)) read_function(node);
       if (node.is(Kind::call_expression)) read_launch(node);
       if (node.is(Kind::comment)) read_comment(node);
     }
     for (model::CudaLaunchFact& launch : op_.cuda_launches) {
-      launch.kernel_is_known = std::any_of(op_.cuda_kernels.begin(), op_.cuda_kernels.end(), [&](const auto& k) { return k.name == launch.kernel; });
+      launch.kernel_is_known = std::any_of(op_.cuda_kernels.begin(), op_.cuda_kernels.end(),
+                                           [&](const auto& k) { return k.name == launch.kernel; });
     }
     return std::move(op_);
   }
@@ -96,7 +60,8 @@ class CudaReader {
 
   // The name inside pointers, arrays and references.
   static Node name_of(Node declarator) {
-    while (declarator && !declarator.is(Kind::identifier) && !declarator.is(Kind::field_identifier) && !declarator.is(Kind::qualified_identifier)) {
+    while (declarator && !declarator.is(Kind::identifier) && !declarator.is(Kind::field_identifier) &&
+           !declarator.is(Kind::qualified_identifier)) {
       const Node inner = declarator.child(Field::declarator);
       if (inner) {
         declarator = inner;
@@ -126,9 +91,10 @@ class CudaReader {
     kernel.file = path_;
     kernel.line = declarator.line();
     kernel.end_line = definition.end_line();
-    if (definition.parent().is(Kind::template_declaration)) kernel.template_parameters = text_of(definition.parent().child(Field::parameters));
-    for (std::size_t i = 0; i < cluster_lines_.size(); ++i) {
-      if (cluster_lines_[i] >= definition.line() && cluster_lines_[i] <= declarator.line()) kernel.cluster_dims = clusters_[i];
+    if (definition.parent().is(Kind::template_declaration))
+      kernel.template_parameters = text_of(definition.parent().child(Field::parameters));
+    for (const auto& [line, dimensions] : clusters_) {
+      if (line >= definition.line() && line <= declarator.line()) kernel.cluster_dims = dimensions;
     }
     for (Node parameter : declarator.child(Field::parameters).children()) read_parameter(parameter, kernel);
     read_body(definition.child(Field::body), kernel);
@@ -150,8 +116,9 @@ class CudaReader {
   }
 
   static bool is_vector_type(const std::string& name) {
-    static const std::set<std::string> bases = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong",
-                                                "float", "double", "half", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"};
+    static const std::set<std::string> bases = {"char", "uchar",  "short",         "ushort",      "int",     "uint",
+                                                "long", "ulong",  "longlong",      "ulonglong",   "float",   "double",
+                                                "half", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"};
     if (name == "half2" || name == "__half2" || name == "__nv_bfloat162" || name == "nv_bfloat162") return true;
     if (name.size() < 2 || (name.back() != '2' && name.back() != '3' && name.back() != '4')) return false;
     return bases.count(name.substr(0, name.size() - 1)) > 0;
@@ -161,30 +128,23 @@ class CudaReader {
     std::set<std::string> vectors;
     for (Node node : body.descendants()) {
       switch (node.kind()) {
-        case Kind::declaration:
-          read_declaration(node, kernel);
-          break;
+        case Kind::declaration: read_declaration(node, kernel); break;
         case Kind::type_identifier:
-          if (const std::string name(node.text()); is_vector_type(name) && vectors.insert(name).second) kernel.vector_types.push_back(name);
+          if (const std::string name(node.text()); is_vector_type(name) && vectors.insert(name).second)
+            kernel.vector_types.push_back(name);
           break;
         case Kind::for_statement:
         case Kind::while_statement:
         case Kind::do_statement:
-        case Kind::for_range_loop:
-          read_loop(node, body, kernel);
-          break;
-        case Kind::preproc_call:
-          read_pragma(node, kernel);
-          break;
-        case Kind::call_expression:
-          read_call(node, kernel);
-          break;
-        default:
-          break;
+        case Kind::for_range_loop: read_loop(node, body, kernel); break;
+        case Kind::preproc_call: read_pragma(node, kernel); break;
+        case Kind::call_expression: read_call(node, kernel); break;
+        default: break;
       }
     }
     for (const model::CudaParameter& parameter : kernel.params) {
-      if (is_vector_type(parameter.type) && vectors.insert(parameter.type).second) kernel.vector_types.push_back(parameter.type);
+      if (is_vector_type(parameter.type) && vectors.insert(parameter.type).second)
+        kernel.vector_types.push_back(parameter.type);
     }
   }
 
@@ -214,10 +174,14 @@ class CudaReader {
   static void read_loop(Node loop, Node body, model::CudaKernelFact& kernel) {
     model::LoopFact fact;
     fact.line = loop.line();
-    fact.stmt = loop.is(Kind::for_statement) || loop.is(Kind::for_range_loop) ? "for" : loop.is(Kind::do_statement) ? "do" : "while";
+    fact.stmt = loop.is(Kind::for_statement) || loop.is(Kind::for_range_loop) ? "for"
+                : loop.is(Kind::do_statement)                                 ? "do"
+                                                                              : "while";
     fact.kind = fact.stmt;
     for (Node at = loop.parent(); at && !(at == body); at = at.parent()) {
-      if (at.is(Kind::for_statement) || at.is(Kind::while_statement) || at.is(Kind::do_statement) || at.is(Kind::for_range_loop)) ++fact.depth;
+      if (at.is(Kind::for_statement) || at.is(Kind::while_statement) || at.is(Kind::do_statement) ||
+          at.is(Kind::for_range_loop))
+        ++fact.depth;
     }
     if (loop.is(Kind::for_statement)) {
       std::string header = text_of(loop.child(Field::initializer));
@@ -234,7 +198,8 @@ class CudaReader {
     const std::size_t at = text.find("unroll");
     if (text.rfind("#pragma", 0) != 0 || at == std::string::npos) return;
     std::string factor = text.substr(at + 6);
-    factor.erase(std::remove_if(factor.begin(), factor.end(), [](char c) { return c == ' ' || c == '(' || c == ')'; }), factor.end());
+    factor.erase(std::remove_if(factor.begin(), factor.end(), [](char c) { return c == ' ' || c == '(' || c == ')'; }),
+                 factor.end());
     kernel.unroll_pragmas.emplace_back(std::to_string(node.line()), factor);
   }
 
@@ -243,14 +208,15 @@ class CudaReader {
     if (callee.is(Kind::template_function)) callee = callee.child(Field::name);
     const std::string name = text_of(callee);
     const std::string last = name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
-    if (last == "__syncthreads" || last == "__syncwarp" || name == "block.sync" || last == "__syncthreads_or" || last == "__syncthreads_and" ||
-        last == "__syncthreads_count") {
+    if (last == "__syncthreads" || last == "__syncwarp" || name == "block.sync" || last == "__syncthreads_or" ||
+        last == "__syncthreads_and" || last == "__syncthreads_count") {
       kernel.barrier_lines.push_back(call.line());
     } else if (last.rfind("atomic", 0) == 0 && last.size() > 6) {
       kernel.atomics.push_back({call.line(), last, {}});
-    } else if (last == "__ldg" || last.rfind("__ld", 0) == 0 || last.rfind("__st", 0) == 0 || last.rfind("__shfl", 0) == 0 || last.rfind("__reduce", 0) == 0 ||
-               last.find("mma") != std::string::npos || last.find("memcpy_async") != std::string::npos || last == "__fmaf_rn" || last == "__expf" ||
-               last == "rsqrtf" || last == "__frcp_rn") {
+    } else if (last == "__ldg" || last.rfind("__ld", 0) == 0 || last.rfind("__st", 0) == 0 ||
+               last.rfind("__shfl", 0) == 0 || last.rfind("__reduce", 0) == 0 ||
+               last.find("mma") != std::string::npos || last.find("memcpy_async") != std::string::npos ||
+               last == "__fmaf_rn" || last == "__expf" || last == "rsqrtf" || last == "__frcp_rn") {
       kernel.intrinsics.push_back({call.line(), last, name});
     }
   }
@@ -268,7 +234,8 @@ class CudaReader {
       if (node.is(Kind::template_argument_list)) launch.template_arguments = text_of(node);
     }
     if (callee.is(Kind::template_function)) launch.kernel = text_of(callee.child(Field::name));
-    launch.kernel = launch.kernel.substr(launch.kernel.rfind(':') == std::string::npos ? 0 : launch.kernel.rfind(':') + 1);
+    launch.kernel =
+        launch.kernel.substr(launch.kernel.rfind(':') == std::string::npos ? 0 : launch.kernel.rfind(':') + 1);
     launch.file = path_;
     launch.line = call.line();
     std::vector<std::string> parts;
@@ -297,82 +264,22 @@ class CudaReader {
   }
 
   std::string path_;
-  std::vector<std::vector<std::string>> clusters_;
-  std::vector<int> cluster_lines_;
+  ClusterDimensions clusters_;
   model::AuditedOp op_;
 };
 
 }  // namespace
 
-std::string with_unknown_tokens_blanked(const std::string& original) {
-  static const char* with_arguments[] = {"__cluster_dims__", "__align__", "__maxnreg__", "__block_size__", "__attribute__"};
-  static const char* alone[] = {"__grid_constant__", "__forceinline__", "__noinline__", "__inline_hint__", "__nv_pure__"};
-  std::string text = original;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = skip_literal(text, at);
-    if (end > at) {
-      at = end;
-      continue;
-    }
-    if (!is_word(text[at])) {
-      // A lambda's execution space: `[=] __device__ (int i) { ... }`.
-      if (text[at] == ']') {
-        std::size_t next = at + 1;
-        while (next < text.size() && text[next] == ' ') ++next;
-        for (const char* space : {"__host__", "__device__"}) {
-          while (text.compare(next, std::char_traits<char>::length(space), space) == 0) {
-            blank(text, next, next + std::char_traits<char>::length(space));
-            while (next < text.size() && text[next] == ' ') ++next;
-          }
-        }
-      }
-      ++at;
-      continue;
-    }
-    std::size_t stop = at;
-    while (stop < text.size() && is_word(text[stop])) ++stop;
-    const std::string word = text.substr(at, stop - at);
-    for (const char* token : with_arguments) {
-      if (word == token) {
-        const std::size_t after = after_parentheses(text, stop);
-        blank(text, at, after);
-        stop = std::max(stop, after);
-      }
-    }
-    for (const char* token : alone) {
-      if (word == token) blank(text, at, stop);
-    }
-    at = stop;
-  }
-  return text;
-}
-
 base::Result<model::AuditedOp> audit_cuda(const std::string& path, const std::string& text) {
   if (is_wide_encoding(text)) {
-    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32", path, "save the file as UTF-8"};
+    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
+                       path, "save the file as UTF-8"};
   }
   // Cluster dimensions are read before they are blanked.
-  std::vector<std::vector<std::string>> clusters;
-  std::vector<int> lines;
-  for (std::size_t at = text.find("__cluster_dims__"); at != std::string::npos; at = text.find("__cluster_dims__", at + 1)) {
-    const std::size_t open = text.find('(', at), close = after_parentheses(text, at + 16);
-    if (open == std::string::npos || close <= open) continue;
-    std::vector<std::string> dims;
-    std::string part;
-    for (std::size_t i = open + 1; i + 1 < close + 1 && i < close; ++i) {
-      if (text[i] == ',' || i + 1 == close) {
-        dims.push_back(collapse_white_space(part));
-        part.clear();
-      } else {
-        part += text[i];
-      }
-    }
-    clusters.push_back(std::move(dims));
-    lines.push_back(1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
-  }
+  const ClusterDimensions clusters = cluster_dimensions(text);
   auto tree = parse(Language::cuda, with_unknown_tokens_blanked(parseable(text)), path);
   if (!tree) return tree.error();
-  return CudaReader(path, text, std::move(clusters), std::move(lines)).read(**tree);
+  return CudaReader(path, text, clusters).read(**tree);
 }
 
 }  // namespace hone::source

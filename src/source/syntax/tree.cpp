@@ -127,8 +127,8 @@ bool flatten(TSTree* tree, const Vocabulary& words, std::vector<NodeRecord>& rec
 
 base::Result<std::unique_ptr<SyntaxTree>> parse(Language language, std::string text, const std::string& where) {
   if (text.size() > kLargestText) {
-    return base::Error{base::ErrorKind::usage, "a source file of at most 64 MiB", std::to_string(text.size()) + " bytes", where,
-                       "name the files to audit one by one"};
+    return base::Error{base::ErrorKind::usage, "a source file of at most 64 MiB",
+                       std::to_string(text.size()) + " bytes", where, "name the files to audit one by one"};
   }
   const Vocabulary& words = vocabulary(language);
   auto tree = std::make_unique<SyntaxTree>();
@@ -156,25 +156,12 @@ base::Result<std::unique_ptr<SyntaxTree>> parse(Language language, std::string t
   const bool shallow = flatten(parsed, words, tree->records_);
   ts_tree_delete(parsed);
   if (!shallow) {
-    return base::Error{base::ErrorKind::usage, "source text nested at most " + std::to_string(kDeepestNesting) + " levels deep",
+    return base::Error{base::ErrorKind::usage,
+                       "source text nested at most " + std::to_string(kDeepestNesting) + " levels deep",
                        "deeper nesting", where, "break the expression up; the language's own parser refuses it too"};
   }
   return tree;
 }
-
-const NodeRecord& Node::record() const {
-  static const NodeRecord nothing;
-  return tree_ ? tree_->records()[index_] : nothing;
-}
-Kind Node::kind() const { return record().kind; }
-Field Node::field() const { return record().field; }
-bool Node::named() const { return record().named; }
-bool Node::missing() const { return record().missing; }
-std::uint32_t Node::start() const { return record().start; }
-std::uint32_t Node::end() const { return record().end; }
-int Node::line() const { return tree_ ? static_cast<int>(record().row) + 1 : 0; }
-int Node::end_line() const { return tree_ ? static_cast<int>(record().end_row) + 1 : 0; }
-std::uint32_t Node::subtree_end() const { return record().subtree_end; }
 
 std::string_view Node::text() const {
   if (!tree_) return {};

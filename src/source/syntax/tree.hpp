@@ -1,5 +1,5 @@
-// A parsed file as one flat array of nodes in source order. A subtree is a contiguous range, so walking it is a loop: nothing
-// here or above recurses over the tree, and deeply nested input can not exhaust the stack.
+// A parsed file as one flat array of nodes in source order. A subtree is a contiguous range, so walking it is a loop:
+// nothing here or above recurses over the tree, and deeply nested input can not exhaust the stack.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace hone::source {
 enum class Language { python, cuda };
 
 struct NodeRecord {
-  std::uint32_t start = 0, end = 0;          // bytes
-  std::uint32_t row = 0, end_row = 0;        // 0-based
+  std::uint32_t start = 0, end = 0;           // bytes
+  std::uint32_t row = 0, end_row = 0;         // 0-based
   std::uint32_t parent = 0, subtree_end = 0;  // indices into the array
   Kind kind = Kind::other;
   Field field = Field::none;
@@ -51,15 +51,15 @@ class Node {
   std::uint32_t subtree_end() const;
 
   Node parent() const;
-  Node child(Field field) const;      // the first child in that role
-  Node first_named_child() const;     // comments left out
-  bool contains(Node other) const;    // also of itself
+  Node child(Field field) const;    // the first child in that role
+  Node first_named_child() const;   // comments left out
+  bool contains(Node other) const;  // also of itself
 
   class Siblings;
   class Subtree;
-  Siblings children() const;     // named, comments left out
-  Siblings all_children() const; // also tokens and comments
-  Subtree descendants() const;   // in source order, without the node itself, tokens included
+  Siblings children() const;      // named, comments left out
+  Siblings all_children() const;  // also tokens and comments
+  Subtree descendants() const;    // in source order, without the node itself, tokens included
 
  private:
   const NodeRecord& record() const;
@@ -80,8 +80,9 @@ class SyntaxTree {
   std::vector<NodeRecord> records_;
 };
 
-// Parses `text`. Never fails on wrong syntax (such places are Kind::error nodes); fails above 64 MiB, or when the parser's
-// error recovery would take more than a fixed number of steps for the size of the text. `where` names the text in errors.
+// Parses `text`. Never fails on wrong syntax (such places are Kind::error nodes); fails above 64 MiB, or when the
+// parser's error recovery would take more than a fixed number of steps for the size of the text. `where` names the text
+// in errors.
 base::Result<std::unique_ptr<SyntaxTree>> parse(Language language, std::string text, const std::string& where);
 
 class Node::Siblings {
@@ -147,5 +148,20 @@ class Node::Subtree {
   const SyntaxTree* tree_;
   std::uint32_t first_, end_;
 };
+
+// Defined here because walking a tree is nothing but these.
+inline const NodeRecord& Node::record() const {
+  static constexpr NodeRecord nothing;
+  return tree_ ? tree_->records()[index_] : nothing;
+}
+inline Kind Node::kind() const { return record().kind; }
+inline Field Node::field() const { return record().field; }
+inline bool Node::named() const { return record().named; }
+inline bool Node::missing() const { return record().missing; }
+inline std::uint32_t Node::start() const { return record().start; }
+inline std::uint32_t Node::end() const { return record().end; }
+inline int Node::line() const { return tree_ ? static_cast<int>(record().row) + 1 : 0; }
+inline int Node::end_line() const { return tree_ ? static_cast<int>(record().end_row) + 1 : 0; }
+inline std::uint32_t Node::subtree_end() const { return record().subtree_end; }
 
 }  // namespace hone::source

@@ -34,17 +34,22 @@ void read_problems(const Module& module, model::AuditedOp& op) {
     skip_until = node.end();
     const std::string& text = module.tree().text();
     const std::size_t line_start = text.rfind('\n', node.start() == 0 ? 0 : node.start() - 1);
-    const int column = static_cast<int>(node.start() - (line_start == std::string::npos || node.start() == 0 ? 0 : line_start + 1)) + 1;
-    std::string what = node.missing() ? "something is missing here" : "not Python: " + collapse_white_space(to_utf8(node.text().substr(0, 80)));
+    const int column =
+        static_cast<int>(node.start() - (line_start == std::string::npos || node.start() == 0 ? 0 : line_start + 1)) +
+        1;
+    std::string what = node.missing() ? "something is missing here"
+                                      : "not Python: " + collapse_white_space(to_utf8(node.text().substr(0, 80)));
     op.problems.push_back({module.path(), node.line(), column, std::move(what)});
   }
-  if (module.tree().root().is(Kind::error) && found == 0) op.problems.push_back({module.path(), 1, 1, "the file as a whole is not Python"});
+  if (module.tree().root().is(Kind::error) && found == 0)
+    op.problems.push_back({module.path(), 1, 1, "the file as a whole is not Python"});
 }
 
 }  // namespace
 
 bool has_triton(const model::AuditedOp& op) {
-  return !op.jit_kernels.empty() || !op.launches.empty() || !op.indirect_launches.empty() || !op.autograd_functions.empty();
+  return !op.jit_kernels.empty() || !op.launches.empty() || !op.indirect_launches.empty() ||
+         !op.autograd_functions.empty();
 }
 
 std::vector<const Module*> companion_modules(ModuleSet& modules, const Module& primary) {
@@ -76,7 +81,8 @@ model::AuditedOp audit_triton(ModuleSet& modules, const std::string& name, const
     read_problems(*module, op);
     std::vector<std::pair<int, model::KernelFact>> kernels;
     for (int i = 0; i < static_cast<int>(module->functions().size()); ++i) {
-      if (is_jit(*module, module->functions()[static_cast<std::size_t>(i)])) op.jit_kernels.push_back(catalog.facts({module, i}));
+      if (is_jit(*module, module->functions()[static_cast<std::size_t>(i)]))
+        op.jit_kernels.push_back(catalog.facts({module, i}));
     }
     append(launches, read_launches(modules, catalog, *module));
     append(op.indirect_launches, read_indirect_launches(modules, *module, own));
@@ -89,7 +95,8 @@ model::AuditedOp audit_triton(ModuleSet& modules, const std::string& name, const
   op.row_mode = read_row_mode(own, op.jit_kernels, op.launches);
   read_tier(modules, catalog, own, launches, op);
   std::vector<model::KernelFact> launched;
-  for (const Launch& launch : launches) launched.push_back(launch.kernel ? catalog.facts(launch.kernel) : model::KernelFact{});
+  for (const Launch& launch : launches)
+    launched.push_back(launch.kernel ? catalog.facts(launch.kernel) : model::KernelFact{});
   advise(op, launched);
   return op;
 }

@@ -9,8 +9,8 @@
 
 namespace hone::source {
 
-// `own`: the operation's files, the one it is named by first. A file that launches nothing and defines no kernel yields an
-// op without facts; nothing here fails.
+// `own`: the operation's files, the one it is named by first. A file that launches nothing and defines no kernel yields
+// an op without facts; nothing here fails.
 model::AuditedOp audit_triton(ModuleSet& modules, const std::string& op, const std::vector<const Module*>& own);
 
 // The modules beside `primary` whose kernels it launches and whose name starts with its own: its kernel file

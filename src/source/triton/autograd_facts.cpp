@@ -23,9 +23,11 @@ model::MethodFact read_method(const Function& function) {
 }
 
 // `ctx.name = value`, also as one of several targets.
-void read_attribute(const std::string& ctx, const std::string& method, Node target, Node value, model::AutogradFact& fact) {
+void read_attribute(const std::string& ctx, const std::string& method, Node target, Node value,
+                    model::AutogradFact& fact) {
   if (target.is(Kind::attribute) && target.child(Field::object).text() == ctx) {
-    fact.ctx_attributes.push_back({std::string(target.child(Field::attribute).text()), text_of(strip_parentheses(value)), method, target.line()});
+    fact.ctx_attributes.push_back(
+        {std::string(target.child(Field::attribute).text()), text_of(strip_parentheses(value)), method, target.line()});
     return;
   }
   const std::vector<Node> targets = elements_of(target);
@@ -50,7 +52,8 @@ void read_method_body(const Module& module, int index, model::AutogradFact& fact
     if (!statement.is(Kind::call) || !callee.is(Kind::attribute) || callee.child(Field::object).text() != ctx) continue;
     if (callee.child(Field::attribute).text() == "save_for_backward") {
       model::SavedTensors saved{callee_line(statement), {}};
-      for (const Node& argument : arguments_of(statement).positional) saved.args.push_back(text_of(strip_parentheses(argument)));
+      for (const Node& argument : arguments_of(statement).positional)
+        saved.args.push_back(text_of(strip_parentheses(argument)));
       fact.save_for_backward.push_back(std::move(saved));
     } else {
       fact.ctx_calls.push_back({callee_line(statement), text_of(statement)});
@@ -77,7 +80,8 @@ std::vector<model::AutogradFact> read_autograd_functions(const Module& module) {
     }
     if (fact.backward) {
       const auto& decorators = fact.backward->decorators;
-      fact.backward_is_staticmethod = std::find(decorators.begin(), decorators.end(), "@staticmethod") != decorators.end();
+      fact.backward_is_staticmethod =
+          std::find(decorators.begin(), decorators.end(), "@staticmethod") != decorators.end();
     }
     const auto by_line = [](const auto& a, const auto& b) { return a.line < b.line; };
     std::stable_sort(fact.ctx_attributes.begin(), fact.ctx_attributes.end(), by_line);

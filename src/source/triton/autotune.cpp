@@ -16,7 +16,8 @@ std::optional<int> count_configs(const Value& value) {
 
 std::vector<std::string> names_in(Node list) {
   std::vector<std::string> names;
-  for (Node element : elements_of(strip_parentheses(list))) names.push_back(string_value(element).value_or(text_of(element)));
+  for (Node element : elements_of(strip_parentheses(list)))
+    names.push_back(string_value(element).value_or(text_of(element)));
   return names;
 }
 

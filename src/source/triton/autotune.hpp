@@ -1,5 +1,5 @@
-// @triton.autotune: how many configurations there are and which values they try, found by running the code that builds them
-// in a small evaluator of constants, lists, loops and conditions.
+// @triton.autotune: how many configurations there are and which values they try, found by running the code that builds
+// them in a small evaluator of constants, lists, loops and conditions.
 #pragma once
 
 #include "model/source_facts.hpp"

@@ -15,14 +15,17 @@ constexpr int kMostSteps = 3000;
 
 // Methods that give the same memory, at least when the layout allows it.
 bool is_view(std::string_view method) {
-  static const std::set<std::string_view> views = {"view", "reshape", "contiguous", "transpose", "permute", "detach", "squeeze", "unsqueeze",
-                                                   "flatten", "unflatten", "expand", "narrow", "view_as", "as_strided", "t", "select",
-                                                   "requires_grad_", "detach_", "movedim", "swapaxes", "unbind", "chunk", "split", "data_ptr",
-                                                   "full_tensor", "to_local", "to", "zero_", "fill_", "copy_", "add_", "mul_"};
+  static const std::set<std::string_view> views = {
+      "view",           "reshape",   "contiguous", "transpose", "permute", "detach",     "squeeze", "unsqueeze",
+      "flatten",        "unflatten", "expand",     "narrow",    "view_as", "as_strided", "t",       "select",
+      "requires_grad_", "detach_",   "movedim",    "swapaxes",  "unbind",  "chunk",      "split",   "data_ptr",
+      "full_tensor",    "to_local",  "to",         "zero_",     "fill_",   "copy_",      "add_",    "mul_"};
   return views.count(method) > 0;
 }
 
-bool is_view_attribute(std::string_view attribute) { return attribute == "data" || attribute == "T" || attribute == "mT"; }
+bool is_view_attribute(std::string_view attribute) {
+  return attribute == "data" || attribute == "T" || attribute == "mT";
+}
 
 // The index of a parameter by name, without the star of `*args`.
 int position_of(const Function& function, const std::string& name) {
@@ -51,13 +54,13 @@ void BufferTracer::end(const BufferOrigin& path, BufferKind kind, Node at) {
   found_.push_back(std::move(origin));
 }
 
-void BufferTracer::expression(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth) {
+void BufferTracer::expression(const Module& module, int scope, Node node, int element, const BufferOrigin& path,
+                              const Entry* entry, int depth) {
   node = strip_parentheses(node);
   if (!node || depth > kDeepest || ++steps_ > kMostSteps) return;
   ++depth;
   switch (node.kind()) {
-    case Kind::identifier:
-      return name(module, scope, node, element, path, entry, depth);
+    case Kind::identifier: return name(module, scope, node, element, path, entry, depth);
     case Kind::conditional_expression: {
       std::vector<Node> parts;
       for (Node part : node.children()) parts.push_back(part);
@@ -81,21 +84,21 @@ void BufferTracer::expression(const Module& module, int scope, Node node, int el
       return expression(module, scope, node.child(Field::value), -1, path, entry, depth);
     case Kind::attribute: {
       const std::string_view attribute = node.child(Field::attribute).text();
-      if (attribute == "saved_tensors" || attribute == "saved_variables") return end(path, BufferKind::saved_tensor, node);
-      if (is_view_attribute(attribute)) return expression(module, scope, node.child(Field::object), element, path, entry, depth);
+      if (attribute == "saved_tensors" || attribute == "saved_variables")
+        return end(path, BufferKind::saved_tensor, node);
+      if (is_view_attribute(attribute))
+        return expression(module, scope, node.child(Field::object), element, path, entry, depth);
       return;
     }
-    case Kind::call:
-      return call(module, scope, node, element, path, entry, depth);
+    case Kind::call: return call(module, scope, node, element, path, entry, depth);
     case Kind::binary_operator:
-    case Kind::unary_operator:
-      return end(path, BufferKind::fresh, node);
-    default:
-      return;
+    case Kind::unary_operator: return end(path, BufferKind::fresh, node);
+    default: return;
   }
 }
 
-void BufferTracer::name(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth) {
+void BufferTracer::name(const Module& module, int scope, Node node, int element, const BufferOrigin& path,
+                        const Entry* entry, int depth) {
   if (scope == kNoFunction) return;
   const std::string wanted(node.text());
   bool complete = false;
@@ -105,12 +108,14 @@ void BufferTracer::name(const Module& module, int scope, Node node, int element,
     BufferOrigin next = path;
     if (!found.condition.empty()) next.conditions.push_back(found.condition);
     if (next.line == 0) next.line = assignment.statement.line();
-    expression(module, scope, assignment.value, assignment.element >= 0 ? assignment.element : element, next, entry, depth);
+    expression(module, scope, assignment.value, assignment.element >= 0 ? assignment.element : element, next, entry,
+               depth);
   }
   if (!complete) parameter(module, scope, wanted, path, entry, depth);
 }
 
-void BufferTracer::parameter(const Module& module, int scope, const std::string& wanted, const BufferOrigin& path, const Entry* entry, int depth) {
+void BufferTracer::parameter(const Module& module, int scope, const std::string& wanted, const BufferOrigin& path,
+                             const Entry* entry, int depth) {
   const Function& function = module.functions()[static_cast<std::size_t>(scope)];
   const int position = position_of(function, wanted);
   if (position < 0) return;
@@ -142,7 +147,8 @@ void BufferTracer::parameter(const Module& module, int scope, const std::string&
   }
 }
 
-void BufferTracer::call(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth) {
+void BufferTracer::call(const Module& module, int scope, Node node, int element, const BufferOrigin& path,
+                        const Entry* entry, int depth) {
   const Node callee = strip_parentheses(node.child(Field::function));
   const Arguments arguments = arguments_of(node);
   const std::string canonical = module.canonical(callee);
@@ -155,7 +161,8 @@ void BufferTracer::call(const Module& module, int scope, Node node, int element,
       return expression(module, scope, given, -1, path, entry, depth);
     }
     if (is_view(method)) return expression(module, scope, callee.child(Field::object), -1, path, entry, depth);
-    if (canonical.empty() || module.imports().count(canonical.substr(0, canonical.find('.'))) == 0) return end(path, BufferKind::fresh, node);
+    if (canonical.empty() || module.imports().count(canonical.substr(0, canonical.find('.'))) == 0)
+      return end(path, BufferKind::fresh, node);
   }
   const FunctionRef function = modules_.function_named(module, callee, scope);
   if (!function || is_jit(*function.module, *function)) return;

@@ -1,4 +1,5 @@
-// What memory a host expression stands for: freshly allocated, an input of forward, a saved tensor or an incoming gradient.
+// What memory a host expression stands for: freshly allocated, an input of forward, a saved tensor or an incoming
+// gradient.
 #pragma once
 
 #include <string>
@@ -34,10 +35,14 @@ class BufferTracer {
     const Module* function_module;
     const Entry* outer;
   };
-  void expression(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth);
-  void name(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth);
-  void parameter(const Module& module, int scope, const std::string& name, const BufferOrigin& path, const Entry* entry, int depth);
-  void call(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry, int depth);
+  void expression(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry,
+                  int depth);
+  void name(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry,
+            int depth);
+  void parameter(const Module& module, int scope, const std::string& name, const BufferOrigin& path, const Entry* entry,
+                 int depth);
+  void call(const Module& module, int scope, Node node, int element, const BufferOrigin& path, const Entry* entry,
+            int depth);
   void end(const BufferOrigin& path, BufferKind kind, Node at);
 
   ModuleSet& modules_;

@@ -5,17 +5,18 @@
 
 #include "source/open_tasks.hpp"
 #include "source/source_text.hpp"
-#include "source/triton/python.hpp"
 #include "source/triton/module_set.hpp"
+#include "source/triton/python.hpp"
 
 namespace hone::source {
 
 namespace {
 
 bool speaks_of_performance(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* word : {"speed", "fast", "slow", "perf", "memory", "optimi", "latency", "throughput", "efficien", "occupancy", "spill",
-                           "autotun", "overhead", "bandwidth", "_kernel", "cache"}) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* word : {"speed", "fast", "slow", "perf", "memory", "optimi", "latency", "throughput", "efficien",
+                           "occupancy", "spill", "autotun", "overhead", "bandwidth", "_kernel", "cache"}) {
     if (text.find(word) != std::string::npos) return true;
   }
   return false;
@@ -63,7 +64,8 @@ std::vector<model::TodoComment> read_todo_comments(const Module& module) {
       const std::size_t end = rest.find('\n');
       const std::string_view text = rest.substr(0, end);
       if (const std::string tag = open_task_tag(text); !tag.empty()) {
-        found.push_back({module.path(), line, tag, collapse_white_space(to_utf8(text)), speaks_of_performance(std::string(text)), true});
+        found.push_back({module.path(), line, tag, collapse_white_space(to_utf8(text)),
+                         speaks_of_performance(std::string(text)), true});
       }
       ++line;
       rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
@@ -95,12 +97,14 @@ std::vector<model::CommentedAutotune> read_commented_autotune(const Module& modu
     for (std::size_t j = i; j < comments.size(); ++j) {
       if (j > i && comments[j].line() != comments[j - 1].line() + 1) break;
       const std::string_view part = uncommented(comments[j].text());
-      for (const char c : part) open += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+      for (const char c : part)
+        open += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
       whole += (whole.empty() ? "" : " ") + std::string(part);
       last = j;
       if (open <= 0) break;
     }
-    model::CommentedAutotune fact{module.path(), comments[i].line(), comments[last].line(), collapse_white_space(to_utf8(whole)), std::nullopt};
+    model::CommentedAutotune fact{module.path(), comments[i].line(), comments[last].line(),
+                                  collapse_white_space(to_utf8(whole)), std::nullopt};
     int nearest = 0;
     for (const Function& function : module.functions()) {
       const int line = function.outer.line();

@@ -1,4 +1,5 @@
-// What is said in comments and docstrings: open tasks, and autotune decorators that were switched off by commenting them out.
+// What is said in comments and docstrings: open tasks, and autotune decorators that were switched off by commenting
+// them out.
 #pragma once
 
 #include <vector>

@@ -9,6 +9,7 @@
 namespace hone::source {
 
 model::InPlaceFact read_in_place(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own,
-                                 const std::vector<Launch>& launches, const std::vector<model::AutogradFact>& functions);
+                                 const std::vector<Launch>& launches,
+                                 const std::vector<model::AutogradFact>& functions);
 
 }  // namespace hone::source

@@ -16,36 +16,34 @@ using Names = std::set<std::string, std::less<>>;
 
 const Names kReductions = {"sum", "max", "min", "argmax", "argmin", "reduce", "xor_sum"};
 const Names kScans = {"cumsum", "cumprod", "associative_scan"};
-const Names kPrecisionOps = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rsqrt", "sqrt", "sqrt_rn", "sigmoid", "tanh",
-                             "erf", "erfc", "erfinv", "sin", "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "atan2", "asinh",
-                             "acosh", "atanh", "pow", "div_rn", "fdiv", "softmax", "cbrt", "rcbrt", "lgamma", "tgamma", "fast_expf",
-                             "fast_logf", "fast_tanhf", "fast_dividef"};
+const Names kPrecisionOps = {
+    "exp",     "exp2", "expm1", "log",    "log2",   "log10",     "log1p",     "rsqrt",      "sqrt",        "sqrt_rn",
+    "sigmoid", "tanh", "erf",   "erfc",   "erfinv", "sin",       "cos",       "tan",        "sinh",        "cosh",
+    "asin",    "acos", "atan",  "atan2",  "asinh",  "acosh",     "atanh",     "pow",        "div_rn",      "fdiv",
+    "softmax", "cbrt", "rcbrt", "lgamma", "tgamma", "fast_expf", "fast_logf", "fast_tanhf", "fast_dividef"};
 const Names kOtherMath = {"maximum", "minimum", "abs", "clamp", "fma"};
 const Names kBuiltinMath = {"min", "max", "abs"};
-const Names kAtomics = {"atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg", "atomic_and", "atomic_or", "atomic_xor"};
+const Names kAtomics = {"atomic_add",  "atomic_max", "atomic_min", "atomic_cas",
+                        "atomic_xchg", "atomic_and", "atomic_or",  "atomic_xor"};
 
 class KernelReader {
  public:
   KernelReader(ModuleSet& modules, const Module& module, int index)
-      : modules_(modules), module_(module), index_(index), function_(module.functions()[static_cast<std::size_t>(index)]) {}
+      : modules_(modules),
+        module_(module),
+        index_(index),
+        function_(module.functions()[static_cast<std::size_t>(index)]) {}
 
   model::KernelFact read() {
     read_signature();
     for (Node node : function_.body.descendants()) {
       if (!node.named() || module_.function_at(node) != index_) continue;
       switch (node.kind()) {
-        case Kind::call:
-          read_call(node);
-          break;
+        case Kind::call: read_call(node); break;
         case Kind::for_statement:
-        case Kind::while_statement:
-          read_loop(node);
-          break;
-        case Kind::return_statement:
-          read_return(node);
-          break;
-        default:
-          break;
+        case Kind::while_statement: read_loop(node); break;
+        case Kind::return_statement: read_return(node); break;
+        default: break;
       }
     }
     read_unused();
@@ -134,7 +132,8 @@ class KernelReader {
       (op == "load" ? fact_.load_lines : fact_.store_lines).push_back(line);
       for (const auto& [keyword, value] : arguments.keywords) {
         if (keyword != "cache_modifier" && keyword != "eviction_policy") continue;
-        fact_.cache_hints.push_back({line, value.parent().line(), op, keyword, string_value(value).value_or(text_of(value))});
+        fact_.cache_hints.push_back(
+            {line, value.parent().line(), op, keyword, string_value(value).value_or(text_of(value))});
       }
     } else if (op == "dot" || op == "dot_scaled") {
       fact_.dot_lines.push_back(line);
@@ -144,7 +143,8 @@ class KernelReader {
       model::AtomicFact atomic{line, op, {}};
       for (const auto& [keyword, value] : arguments.keywords) {
         // The mask is part of the access, not of how the operation is carried out.
-        if (keyword != "mask" && keyword != "val" && keyword != "pointer") atomic.keywords.emplace_back(keyword, text_of(value));
+        if (keyword != "mask" && keyword != "val" && keyword != "pointer")
+          atomic.keywords.emplace_back(keyword, text_of(value));
       }
       fact_.atomics.push_back(std::move(atomic));
     } else if (kPrecisionOps.count(op) > 0) {
@@ -182,7 +182,8 @@ class KernelReader {
     const bool plain = object.is(Kind::identifier);
     if (plain && method == "load" && arguments.positional.size() == 1) fact_.descriptor_load_lines.push_back(line);
     if (plain && method == "store" && arguments.positional.size() == 2) fact_.descriptor_store_lines.push_back(line);
-    if (const FunctionRef helper = modules_.function_named(module_, callee, index_); helper && is_jit(*helper.module, *helper)) {
+    if (const FunctionRef helper = modules_.function_named(module_, callee, index_);
+        helper && is_jit(*helper.module, *helper)) {
       add_helper(helper, line, std::nullopt);
     }
   }
@@ -307,7 +308,8 @@ std::string language_op(const Module& module, Node callee) {
   static const std::string_view prefixes[] = {"triton.language.", "triton.experimental.gluon.language."};
   const std::string name = module.canonical(callee);
   for (const std::string_view prefix : prefixes) {
-    if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0) return name.substr(name.rfind('.') + 1);
+    if (name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0)
+      return name.substr(name.rfind('.') + 1);
   }
   return {};
 }
@@ -315,7 +317,8 @@ std::string language_op(const Module& module, Node callee) {
 bool is_constexpr(const Module& module, Node annotation) {
   const Node inner = annotation.is(Kind::type) ? annotation.first_named_child() : annotation;
   if (const auto quoted = string_value(inner)) {
-    return *quoted == "constexpr" || (quoted->size() > 10 && quoted->compare(quoted->size() - 10, 10, ".constexpr") == 0);
+    return *quoted == "constexpr" ||
+           (quoted->size() > 10 && quoted->compare(quoted->size() - 10, 10, ".constexpr") == 0);
   }
   return language_op(module, inner) == "constexpr";
 }

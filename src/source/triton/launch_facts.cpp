@@ -15,8 +15,8 @@ namespace hone::source {
 namespace {
 
 // Binds arguments to the kernel's parameters the way the launcher does.
-void bind_parameters(const Arguments& arguments, const std::vector<StarDictionary>& stars, const model::KernelFact* kernel,
-                     model::LaunchFact& fact) {
+void bind_parameters(const Arguments& arguments, const std::vector<StarDictionary>& stars,
+                     const model::KernelFact* kernel, model::LaunchFact& fact) {
   if (kernel == nullptr) return;
   const std::vector<std::string>& params = kernel->params;
   std::map<std::string, std::string> bound;
@@ -24,12 +24,16 @@ void bind_parameters(const Arguments& arguments, const std::vector<StarDictionar
   const auto has_keyword = [&](const std::string& name) { return arguments.keyword(name) != nullptr; };
   const auto star_entry = [&](const std::string& name) {
     return std::any_of(stars.begin(), stars.end(), [&](const StarDictionary& star) {
-      return std::any_of(star.entries.begin(), star.entries.end(), [&](const StarEntry& e) { return e.key == name && !e.elsewhere; });
+      return std::any_of(star.entries.begin(), star.entries.end(),
+                         [&](const StarEntry& e) { return e.key == name && !e.elsewhere; });
     });
   };
-  const auto tuned = [&](const std::string& name) { return kernel->autotune && kernel->autotune->values.count(name) > 0; };
+  const auto tuned = [&](const std::string& name) {
+    return kernel->autotune && kernel->autotune->values.count(name) > 0;
+  };
   const auto by_heuristic = [&](const std::string& name) {
-    return std::find(kernel->heuristics_params.begin(), kernel->heuristics_params.end(), name) != kernel->heuristics_params.end();
+    return std::find(kernel->heuristics_params.begin(), kernel->heuristics_params.end(), name) !=
+           kernel->heuristics_params.end();
   };
   const auto default_of = [&](const std::string& name) -> const std::string* {
     for (const auto& [param, text] : kernel->param_defaults) {
@@ -92,10 +96,12 @@ model::OptionalText note_on(Node call) {
   std::string note;
   for (Node at = call.parent(); at && !at.is(Kind::function_definition); at = at.parent()) {
     if (at.is(Kind::for_statement) || at.is(Kind::while_statement)) {
-      note += std::string(note.empty() ? "" : "; ") + "launched once per turn of the host loop at line " + std::to_string(at.line());
+      note += std::string(note.empty() ? "" : "; ") + "launched once per turn of the host loop at line " +
+              std::to_string(at.line());
     }
     if (at.is(Kind::if_statement) && at.child(Field::consequence).contains(call)) {
-      note += std::string(note.empty() ? "" : "; ") + "only if " + text_of(at.child(Field::condition)) + " (line " + std::to_string(at.line()) + ")";
+      note += std::string(note.empty() ? "" : "; ") + "only if " + text_of(at.child(Field::condition)) + " (line " +
+              std::to_string(at.line()) + ")";
     }
   }
   return note.empty() ? model::OptionalText() : model::OptionalText(note);
@@ -115,7 +121,8 @@ bool looks_like_launch(ModuleSet& modules, const Module& module, Node call, int 
   return grid.is(Kind::tuple) || grid.is(Kind::lambda);
 }
 
-Launch read_launch(ModuleSet& modules, KernelCatalog& catalog, const Module& module, Node call, int scope, const FunctionRef& kernel) {
+Launch read_launch(ModuleSet& modules, KernelCatalog& catalog, const Module& module, Node call, int scope,
+                   const FunctionRef& kernel) {
   Launch launch{{}, &module, scope, call, kernel};
   model::LaunchFact& fact = launch.fact;
   const Node subscript = strip_parentheses(call.child(Field::function));
@@ -132,8 +139,10 @@ Launch read_launch(ModuleSet& modules, KernelCatalog& catalog, const Module& mod
   }
   read_grid(module, scope, call, fact);
   const Arguments arguments = arguments_of(call);
-  for (const Node& argument : arguments.positional) fact.positional_args.push_back(text_of(strip_parentheses(argument)));
-  for (const auto& [name, value] : arguments.keywords) fact.keyword_args.emplace_back(name, text_of(strip_parentheses(value)));
+  for (const Node& argument : arguments.positional)
+    fact.positional_args.push_back(text_of(strip_parentheses(argument)));
+  for (const auto& [name, value] : arguments.keywords)
+    fact.keyword_args.emplace_back(name, text_of(strip_parentheses(value)));
   std::vector<StarDictionary> stars;
   for (const Node& splat : arguments.double_splats) {
     fact.star_kwargs.push_back(text_of(splat));
@@ -172,7 +181,8 @@ std::vector<Launch> read_launches(ModuleSet& modules, KernelCatalog& catalog, co
         launches.push_back(read_launch(modules, catalog, module, call, scope, kernel));
         if (kernels.size() > 1) {
           auto& note = launches.back().fact.note;
-          note = "one of " + std::to_string(kernels.size()) + " kernels the name can stand for" + (note ? "; " + *note : "");
+          note = "one of " + std::to_string(kernels.size()) + " kernels the name can stand for" +
+                 (note ? "; " + *note : "");
         }
       }
       if (kernels.empty() && looks_like_launch(modules, module, call, scope)) {
@@ -181,13 +191,17 @@ std::vector<Launch> read_launches(ModuleSet& modules, KernelCatalog& catalog, co
       }
     }
   }
-  std::stable_sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) { return a.call.start() < b.call.start(); });
+  std::stable_sort(launches.begin(), launches.end(),
+                   [](const Launch& a, const Launch& b) { return a.call.start() < b.call.start(); });
   return launches;
 }
 
-std::vector<model::IndirectLaunch> read_indirect_launches(ModuleSet& modules, const Module& module, const std::vector<const Module*>& own) {
+std::vector<model::IndirectLaunch> read_indirect_launches(ModuleSet& modules, const Module& module,
+                                                          const std::vector<const Module*>& own) {
   std::vector<model::IndirectLaunch> found;
-  const auto is_own = [&](const Module* candidate) { return std::find(own.begin(), own.end(), candidate) != own.end(); };
+  const auto is_own = [&](const Module* candidate) {
+    return std::find(own.begin(), own.end(), candidate) != own.end();
+  };
   // The kernels a function launches, itself or through functions of its own file.
   const auto kernels_of = [&](const FunctionRef& function) {
     std::vector<std::string> names;

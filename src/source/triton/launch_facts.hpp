@@ -31,6 +31,7 @@ struct Launch {
 std::vector<Launch> read_launches(ModuleSet& modules, KernelCatalog& catalog, const Module& module);
 
 // `own` are the modules of the operation itself.
-std::vector<model::IndirectLaunch> read_indirect_launches(ModuleSet& modules, const Module& module, const std::vector<const Module*>& own);
+std::vector<model::IndirectLaunch> read_indirect_launches(ModuleSet& modules, const Module& module,
+                                                          const std::vector<const Module*>& own);
 
 }  // namespace hone::source

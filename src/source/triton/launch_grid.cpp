@@ -110,7 +110,8 @@ void read_grid(const Module& module, int scope, Node call, model::LaunchFact& fa
       grid = resolved_grid(module, scope, call);
       fact.grid_form = "name->" + form_of(grid);
     } else if (const Node result = returned_by(module, name, scope)) {
-      fact.grid_assigned_line = module.functions()[static_cast<std::size_t>(module.find_function(name, scope))].definition.line();
+      fact.grid_assigned_line =
+          module.functions()[static_cast<std::size_t>(module.find_function(name, scope))].definition.line();
       grid = strip_parentheses(result);
       fact.grid_form = "name->function";
     } else {

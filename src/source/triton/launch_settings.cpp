@@ -25,8 +25,8 @@ TileParameters tile_parameters(const LaunchSite& site) {
   TileParameters tiles;
   const model::KernelFact& kernel = *site.kernel;
   for (const std::string& name : kernel.constexpr_params) {
-    if (has(name, "BLOCK") || has(name, "TILE") || has(name, "POW2") || has(name, "GROUP_SIZE") || name.rfind("pad_", 0) == 0 ||
-        name.rfind("block_", 0) == 0) {
+    if (has(name, "BLOCK") || has(name, "TILE") || has(name, "POW2") || has(name, "GROUP_SIZE") ||
+        name.rfind("pad_", 0) == 0 || name.rfind("block_", 0) == 0) {
       tiles.named.insert(name);
     }
   }
@@ -34,7 +34,8 @@ TileParameters tile_parameters(const LaunchSite& site) {
     if (language_op(*site.kernel_function.module, call.child(Field::function)) != "arange") continue;
     for (Node bound : arguments_of(call).positional) {
       const std::string name = dotted_name(strip_parentheses(bound));
-      const bool constant = std::find(kernel.constexpr_params.begin(), kernel.constexpr_params.end(), name) != kernel.constexpr_params.end();
+      const bool constant = std::find(kernel.constexpr_params.begin(), kernel.constexpr_params.end(), name) !=
+                            kernel.constexpr_params.end();
       if (constant && tiles.named.count(name) == 0) tiles.ranged.insert(name);
     }
   }
@@ -89,7 +90,8 @@ class SettingsReader {
     model::SettingSource source = look_up(name, option, bound);
     source.bound_to_kernel_parameter = option && bound;
     if (source.bound_to_kernel_parameter) {
-      source.detail += (source.detail.empty() ? "" : "; ") + std::string("bound to the kernel's parameter of that name, so no launch option");
+      source.detail += (source.detail.empty() ? "" : "; ") +
+                       std::string("bound to the kernel's parameter of that name, so no launch option");
     }
     return source;
   }
@@ -121,9 +123,12 @@ class SettingsReader {
       const model::AutotuneFact& tuned = *site_.kernel->autotune;
       const auto values = tuned.values.find(name);
       if (values != tuned.values.end()) {
-        return {name, std::nullopt, kFromAutotune, tuned.configs.substr(0, 60) + ": " + values_text(name, values->second), "autotune", false};
+        return {name,          std::nullopt,
+                kFromAutotune, tuned.configs.substr(0, 60) + ": " + values_text(name, values->second),
+                "autotune",    false};
       }
-      if (!tuned.n_configs && !option) return {name, std::nullopt, kFromAutotune, tuned.configs.substr(0, 60), "autotune", false};
+      if (!tuned.n_configs && !option)
+        return {name, std::nullopt, kFromAutotune, tuned.configs.substr(0, 60), "autotune", false};
     }
     if (site_.kernel != nullptr) {
       const auto& heuristics = site_.kernel->heuristics_params;
@@ -131,7 +136,8 @@ class SettingsReader {
         return {name, std::nullopt, kFromHelper, "@triton.heuristics of the kernel", std::nullopt, false};
       }
       for (const auto& [param, text] : site_.kernel->param_defaults) {
-        if (param == name) return {name, std::nullopt, kByDefault, "the kernel's own default " + text, std::nullopt, false};
+        if (param == name)
+          return {name, std::nullopt, kByDefault, "the kernel's own default " + text, std::nullopt, false};
       }
     }
     const std::string what = name == "num_warps"    ? "not passed at launch: Triton's default on NVIDIA devices, 4"
@@ -165,8 +171,10 @@ class SettingsReader {
 
   std::string effective(const model::SettingSource& source, const char* by_default) const {
     if (source.source == kByDefault) return by_default;
-    if (source.bound_to_kernel_parameter) return std::string(by_default) + " (the value given reaches only the kernel's parameter)";
-    if (source.passed_as == "autotune") return source.detail.substr(source.detail.rfind(": ") == std::string::npos ? 0 : source.detail.rfind(": ") + 2);
+    if (source.bound_to_kernel_parameter)
+      return std::string(by_default) + " (the value given reaches only the kernel's parameter)";
+    if (source.passed_as == "autotune")
+      return source.detail.substr(source.detail.rfind(": ") == std::string::npos ? 0 : source.detail.rfind(": ") + 2);
     return source.text ? *source.text : source.detail;
   }
 
@@ -185,10 +193,12 @@ class SettingsReader {
       const bool pipelined = (loop.kind == "range" || loop.kind == "tl.range") && loop.loads_inside;
       if (!pipelined) continue;
       fact.num_stages_live = model::Liveness::unknown;
-      fact.num_stages_reason = "the loop at line " + std::to_string(loop.line) + " loads, so it can be pipelined; compare machine code to know";
+      fact.num_stages_reason = "the loop at line " + std::to_string(loop.line) +
+                               " loads, so it can be pipelined; compare machine code to know";
       if (!site_.kernel->dot_lines.empty()) {
         fact.num_stages_live = model::Liveness::live;
-        fact.num_stages_reason = "the loop at line " + std::to_string(loop.line) + " feeds a matrix product and is pipelined";
+        fact.num_stages_reason =
+            "the loop at line " + std::to_string(loop.line) + " feeds a matrix product and is pipelined";
       }
       return;
     }
@@ -204,7 +214,8 @@ class SettingsReader {
 
 }  // namespace
 
-void read_settings(const LaunchSite& site, const Arguments& arguments, const std::vector<StarDictionary>& stars, model::LaunchFact& fact) {
+void read_settings(const LaunchSite& site, const Arguments& arguments, const std::vector<StarDictionary>& stars,
+                   model::LaunchFact& fact) {
   SettingsReader(site, arguments, stars).read(fact);
 }
 

@@ -1,4 +1,5 @@
-// The settings of a launch (tile sizes, num_warps, num_stages): where each comes from, and whether num_stages acts at all.
+// The settings of a launch (tile sizes, num_warps, num_stages): where each comes from, and whether num_stages acts at
+// all.
 #pragma once
 
 #include <vector>
@@ -19,6 +20,7 @@ struct LaunchSite {
   FunctionRef kernel_function;
 };
 
-void read_settings(const LaunchSite& site, const Arguments& arguments, const std::vector<StarDictionary>& stars, model::LaunchFact& fact);
+void read_settings(const LaunchSite& site, const Arguments& arguments, const std::vector<StarDictionary>& stars,
+                   model::LaunchFact& fact);
 
 }  // namespace hone::source

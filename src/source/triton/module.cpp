@@ -36,14 +36,76 @@ std::string prefixed(Node splat, std::string_view name) {
 
 // Names that `from triton.language import *` brings, hiding builtins of the same name.
 bool is_language_name(const std::string& name) {
-  static const std::set<std::string, std::less<>> names = {
-      "abs", "arange", "argmax", "argmin", "associative_scan", "atomic_add", "atomic_and", "atomic_cas", "atomic_max",
-      "atomic_min", "atomic_or", "atomic_xchg", "atomic_xor", "bfloat16", "broadcast_to", "cast", "cdiv", "clamp", "constexpr",
-      "cos", "cumprod", "cumsum", "debug_barrier", "dot", "erf", "exp", "exp2", "extra", "flip", "float16", "float32", "float64",
-      "floor", "fma", "full", "int16", "int32", "int64", "int8", "load", "log", "log2", "make_block_ptr", "math", "max",
-      "max_contiguous", "maximum", "min", "minimum", "multiple_of", "num_programs", "program_id", "range", "reduce", "rsqrt",
-      "sigmoid", "sin", "softmax", "sort", "sqrt", "sqrt_rn", "static_assert", "static_range", "store", "sum", "tanh", "trans",
-      "where", "zeros", "zeros_like"};
+  static const std::set<std::string, std::less<>> names = {"abs",
+                                                           "arange",
+                                                           "argmax",
+                                                           "argmin",
+                                                           "associative_scan",
+                                                           "atomic_add",
+                                                           "atomic_and",
+                                                           "atomic_cas",
+                                                           "atomic_max",
+                                                           "atomic_min",
+                                                           "atomic_or",
+                                                           "atomic_xchg",
+                                                           "atomic_xor",
+                                                           "bfloat16",
+                                                           "broadcast_to",
+                                                           "cast",
+                                                           "cdiv",
+                                                           "clamp",
+                                                           "constexpr",
+                                                           "cos",
+                                                           "cumprod",
+                                                           "cumsum",
+                                                           "debug_barrier",
+                                                           "dot",
+                                                           "erf",
+                                                           "exp",
+                                                           "exp2",
+                                                           "extra",
+                                                           "flip",
+                                                           "float16",
+                                                           "float32",
+                                                           "float64",
+                                                           "floor",
+                                                           "fma",
+                                                           "full",
+                                                           "int16",
+                                                           "int32",
+                                                           "int64",
+                                                           "int8",
+                                                           "load",
+                                                           "log",
+                                                           "log2",
+                                                           "make_block_ptr",
+                                                           "math",
+                                                           "max",
+                                                           "max_contiguous",
+                                                           "maximum",
+                                                           "min",
+                                                           "minimum",
+                                                           "multiple_of",
+                                                           "num_programs",
+                                                           "program_id",
+                                                           "range",
+                                                           "reduce",
+                                                           "rsqrt",
+                                                           "sigmoid",
+                                                           "sin",
+                                                           "softmax",
+                                                           "sort",
+                                                           "sqrt",
+                                                           "sqrt_rn",
+                                                           "static_assert",
+                                                           "static_range",
+                                                           "store",
+                                                           "sum",
+                                                           "tanh",
+                                                           "trans",
+                                                           "where",
+                                                           "zeros",
+                                                           "zeros_like"};
   return names.count(name) > 0;
 }
 
@@ -55,9 +117,7 @@ std::vector<Parameter> parameters_of(Node list) {
   for (Node node : list.children()) {
     Parameter parameter;
     switch (node.kind()) {
-      case Kind::identifier:
-        parameter = make_parameter(node, kind_of(node, keyword_only));
-        break;
+      case Kind::identifier: parameter = make_parameter(node, kind_of(node, keyword_only)); break;
       case Kind::default_parameter:
       case Kind::typed_default_parameter:
         parameter = make_parameter(node.child(Field::name), kind_of(node, keyword_only));
@@ -78,11 +138,8 @@ std::vector<Parameter> parameters_of(Node list) {
         parameter.name = prefixed(node, parameter.name);
         if (node.is(Kind::list_splat_pattern)) keyword_only = true;
         break;
-      case Kind::keyword_separator:
-        keyword_only = true;
-        continue;
-      default:
-        continue;
+      case Kind::keyword_separator: keyword_only = true; continue;
+      default: continue;
     }
     parameter.node = node;
     parameters.push_back(std::move(parameter));
@@ -99,8 +156,8 @@ const Parameter* Function::param(std::string_view wanted) const {
 
 base::Result<std::unique_ptr<Module>> Module::read(std::string path, const std::string& bytes) {
   if (is_wide_encoding(bytes)) {
-    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32", path,
-                       "save the file as UTF-8"};
+    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
+                       path, "save the file as UTF-8"};
   }
   auto tree = parse(Language::python, parseable(bytes), path);
   if (!tree) return tree.error();
@@ -138,13 +195,9 @@ void Module::index() {
         add_class(node, node.parent().is(Kind::decorated_definition) ? node.parent() : node);
         break;
       case Kind::import_statement:
-      case Kind::import_from_statement:
-        add_imports(node);
-        break;
+      case Kind::import_from_statement: add_imports(node); break;
       case Kind::assignment:
-      case Kind::augmented_assignment:
-        add_assignment(node);
-        break;
+      case Kind::augmented_assignment: add_assignment(node); break;
       case Kind::named_expression:
         add_binding(node.child(Field::name), node.child(Field::value), node, -1, Assignment::How::plain);
         break;
@@ -161,8 +214,14 @@ void Module::index() {
         calls_[scope + 1].push_back(node);
         statements_[scope + 1].push_back(node);
         break;
-      default:
-        break;
+      default: break;
+    }
+  }
+  for (const Node& call : calls_[0]) {
+    if (canonical(call.child(Field::function)) != "triton.jit") continue;
+    for (const Node& argument : arguments_of(call).positional) {
+      const int function = argument.is(Kind::identifier) ? find_function(argument.text()) : kNoFunction;
+      if (function != kNoFunction) functions_[static_cast<std::size_t>(function)].compiled_by_call = true;
     }
   }
 }
@@ -199,7 +258,8 @@ void Module::add_function(Node definition, Node outer) {
       decorator.node = child;
       decorator.expression = child.first_named_child();
       decorator.called = decorator.expression.is(Kind::call);
-      decorator.name = dotted_name(decorator.called ? decorator.expression.child(Field::function) : decorator.expression);
+      decorator.name =
+          dotted_name(decorator.called ? decorator.expression.child(Field::function) : decorator.expression);
       function.decorators.push_back(std::move(decorator));
     }
   }
@@ -271,7 +331,8 @@ void Module::add_binding(Node target, Node value, Node statement, int element, A
   }
   const std::vector<Node> parts = elements_of(target);
   if (parts.empty()) return;
-  const std::vector<Node> values = how == Assignment::How::plain ? elements_of(strip_parentheses(value)) : std::vector<Node>();
+  const std::vector<Node> values =
+      how == Assignment::How::plain ? elements_of(strip_parentheses(value)) : std::vector<Node>();
   bool pairwise = values.size() == parts.size();
   for (const Node& v : values) pairwise = pairwise && !v.is(Kind::list_splat);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -318,7 +379,9 @@ const std::vector<Assignment>& Module::assignments(int scope, const std::string&
   return found == names.end() ? none : found->second;
 }
 
-const std::vector<Node>& Module::statements(int scope) const { return statements_[static_cast<std::size_t>(scope + 1)]; }
+const std::vector<Node>& Module::statements(int scope) const {
+  return statements_[static_cast<std::size_t>(scope + 1)];
+}
 const std::vector<Node>& Module::calls(int scope) const { return calls_[static_cast<std::size_t>(scope + 1)]; }
 
 std::string Module::canonical(Node expression) const {
@@ -348,7 +411,8 @@ std::string Module::canonical_name(const std::string& name, int depth) const {
     return name;
   }
   for (const Import& star : star_imports_) {
-    const bool triton_language = star.level == 0 && (star.module == "triton.language" || star.module.rfind("triton.language.", 0) == 0);
+    const bool triton_language =
+        star.level == 0 && (star.module == "triton.language" || star.module.rfind("triton.language.", 0) == 0);
     if (triton_language && is_language_name(root)) return star.module + "." + name;
   }
   return name;

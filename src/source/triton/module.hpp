@@ -23,9 +23,9 @@ struct Parameter {
 };
 
 struct Decorator {
-  Node node;        // the whole, from "@"
-  Node expression;  // after "@"
-  std::string name; // dotted, of the callee where it is called
+  Node node;         // the whole, from "@"
+  Node expression;   // after "@"
+  std::string name;  // dotted, of the callee where it is called
   bool called = false;
 };
 
@@ -38,6 +38,7 @@ struct Function {
   int class_index = kNoClass;        // the class whose method it is
   std::vector<Decorator> decorators;
   std::vector<Parameter> params;
+  bool compiled_by_call = false;  // handed to triton.jit at module level: `kernel = triton.jit(function)`
 
   const Parameter* param(std::string_view name) const;
 };
@@ -79,15 +80,17 @@ class Module {
 
   // The innermost function around a node, not counting one that the node itself defines.
   int function_at(Node node) const;
-  // The function that `name` means where `scope` is the function looked from; kNoFunction if it is no function of this file.
+  // The function that `name` means where `scope` is the function looked from; kNoFunction if it is no function of this
+  // file.
   int find_function(std::string_view name, int scope = kNoFunction) const;
   const std::vector<Assignment>& assignments(int scope, const std::string& name) const;
   // Expressions assigned to keys or attributes (`d["k"] = v`, `ctx.x = v`) and statements, by the function they are in.
   const std::vector<Node>& statements(int scope) const;  // calls and assignments whose target is no plain name
   const std::vector<Node>& calls(int scope) const;
 
-  // The name an expression stands for, from the root of its package: "triton.language.sum" for `tl.sum`, for a bare `sum`
-  // imported from there, for one brought by a star import, and for an alias. Names this file defines stay as they are.
+  // The name an expression stands for, from the root of its package: "triton.language.sum" for `tl.sum`, for a bare
+  // `sum` imported from there, for one brought by a star import, and for an alias. Names this file defines stay as they
+  // are.
   std::string canonical(Node expression) const;
 
  private:

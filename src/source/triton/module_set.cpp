@@ -12,11 +12,12 @@ constexpr int kHighestPackage = 12;  // folders above a file in which its packag
 }  // namespace
 
 bool is_jit(const Module& module, const Function& function) {
+  if (function.compiled_by_call) return true;
   for (const Decorator& decorator : function.decorators) {
     const Node callee = decorator.called ? decorator.expression.child(Field::function) : decorator.expression;
     const std::string name = module.canonical(callee);
-    if (name == "triton.jit" || name == "triton.runtime.jit" || name == "triton.runtime.jit.jit" || name == "triton.jit.jit" ||
-        name == "triton.experimental.gluon.jit") {
+    if (name == "triton.jit" || name == "triton.runtime.jit" || name == "triton.runtime.jit.jit" ||
+        name == "triton.jit.jit" || name == "triton.experimental.gluon.jit") {
       return true;
     }
   }
@@ -96,9 +97,11 @@ const Module* ModuleSet::import_path(const Module& from, int level, const std::s
 }
 
 const Module* ModuleSet::import(const Module& from, const Import& import) {
-  static const char* elsewhere[] = {"torch", "triton", "typing", "numpy", "math", "os", "functools", "operator", "importlib"};
+  static const char* elsewhere[] = {"torch", "triton",    "typing",   "numpy",    "math",
+                                    "os",    "functools", "operator", "importlib"};
   const std::string first = import.module.substr(0, import.module.find('.'));
-  if (import.level == 0 && std::any_of(std::begin(elsewhere), std::end(elsewhere), [&](const char* e) { return first == e; })) {
+  if (import.level == 0 &&
+      std::any_of(std::begin(elsewhere), std::end(elsewhere), [&](const char* e) { return first == e; })) {
     return nullptr;
   }
   return import_path(from, import.level, import.module);
@@ -150,8 +153,7 @@ std::vector<FunctionRef> ModuleSet::by_expression(const Module& module, Node exp
   expression = strip_parentheses(expression);
   if (depth > kDeepestAlias || !expression) return {};
   switch (expression.kind()) {
-    case Kind::identifier:
-      return by_name(module, std::string(expression.text()), scope, depth);
+    case Kind::identifier: return by_name(module, std::string(expression.text()), scope, depth);
     case Kind::conditional_expression: {
       std::vector<FunctionRef> all;
       int position = 0;
@@ -184,8 +186,7 @@ std::vector<FunctionRef> ModuleSet::by_expression(const Module& module, Node exp
       const Module* source = import(module, Import{path, "", imported->second.level});
       return source ? by_name(*source, dotted.substr(last + 1), kNoFunction, depth + 1) : std::vector<FunctionRef>();
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 
@@ -198,7 +199,8 @@ FunctionRef ModuleSet::function_named(const Module& from, Node name, int scope) 
   return all.size() == 1 ? all.front() : FunctionRef{};
 }
 
-std::pair<const Module*, const std::vector<Assignment>*> ModuleSet::constant(const Module& from, const std::string& name) {
+std::pair<const Module*, const std::vector<Assignment>*> ModuleSet::constant(const Module& from,
+                                                                             const std::string& name) {
   const Module* module = &from;
   std::string wanted = name;
   for (int depth = 0; depth < kDeepestAlias; ++depth) {

@@ -36,8 +36,8 @@ class ModuleSet {
   // Takes a text in place of the file, for audits of a text that is in no file yet.
   const Module* add(const std::string& path, const std::string& bytes);
 
-  // What `name` (a name or a chain of attributes, looked from function `scope`) stands for. Follows imports, re-exports,
-  // aliases and `a if c else b`; several when it depends on a condition.
+  // What `name` (a name or a chain of attributes, looked from function `scope`) stands for. Follows imports,
+  // re-exports, aliases and `a if c else b`; several when it depends on a condition.
   std::vector<FunctionRef> functions_named(const Module& from, Node name, int scope);
   FunctionRef function_named(const Module& from, Node name, int scope);  // the only one, or none
 
@@ -58,9 +58,9 @@ class ModuleSet {
 
   base::FileSystem& files_;
   std::string root_;
-  std::map<std::string, std::unique_ptr<Module>> modules_;     // by real path; null: unreadable
-  std::map<std::string, std::string> real_paths_;              // shown path -> real path
-  std::map<std::string, const Module*> imports_;               // folder, level and dotted name -> module
+  std::map<std::string, std::unique_ptr<Module>> modules_;  // by real path; null: unreadable
+  std::map<std::string, std::string> real_paths_;           // shown path -> real path
+  std::map<std::string, const Module*> imports_;            // folder, level and dotted name -> module
   std::vector<model::SourceProblem> problems_;
 };
 

@@ -53,7 +53,8 @@ class PointerTracer {
       for (std::size_t i = 0; i < calls_.size(); ++i) {
         const model::AccessFact& earlier = fact_.accesses[i];
         Reach reach;
-        if (earlier.store && !earlier.base.empty() && !calls_[i].contains(call) && reaches(calls_[i], call, reach)) access.after_stores.push_back(static_cast<int>(i));
+        if (earlier.store && !earlier.base.empty() && !calls_[i].contains(call) && reaches(calls_[i], call, reach))
+          access.after_stores.push_back(static_cast<int>(i));
       }
     }
     calls_.push_back(call);
@@ -61,10 +62,12 @@ class PointerTracer {
   }
 
   bool is_constexpr_param(const std::string& name) const {
-    return std::find(fact_.constexpr_params.begin(), fact_.constexpr_params.end(), name) != fact_.constexpr_params.end();
+    return std::find(fact_.constexpr_params.begin(), fact_.constexpr_params.end(), name) !=
+           fact_.constexpr_params.end();
   }
 
-  // The pointer parameter an address is built on: the leftmost run-time parameter of the sum that is no factor of a product.
+  // The pointer parameter an address is built on: the leftmost run-time parameter of the sum that is no factor of a
+  // product.
   std::string base_of(Node expression, int depth) {
     expression = strip_parentheses(expression);
     if (!expression || depth > kDeepest) return {};
@@ -109,18 +112,17 @@ class PointerTracer {
         }
         return {};
       }
-      default:
-        return {};
+      default: return {};
     }
   }
 
-  // Is the value a 32-bit program index: tl.program_id(..) that was not widened, or derived from one by sums and products?
+  // Is the value a 32-bit program index: tl.program_id(..) that was not widened, or derived from one by sums and
+  // products?
   bool is_narrow_index(Node expression, int depth) {
     expression = strip_parentheses(expression);
     if (!expression || depth > kDeepest) return false;
     switch (expression.kind()) {
-      case Kind::call:
-        return language_op(module_, expression.child(Field::function)) == "program_id";
+      case Kind::call: return language_op(module_, expression.child(Field::function)) == "program_id";
       case Kind::binary_operator:
         return !is_wide(expression, depth + 1) && (is_narrow_index(expression.child(Field::left), depth + 1) ||
                                                    is_narrow_index(expression.child(Field::right), depth + 1));
@@ -137,8 +139,7 @@ class PointerTracer {
         }
         return narrow_[name] = narrow && !is_wide(expression, depth + 1);
       }
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -176,12 +177,14 @@ class PointerTracer {
     if (known != wide_.end()) return known->second;
     wide_[name] = false;
     for (const Assignment& value : module_.assignments(scope_, name)) {
-      if (value.how == Assignment::How::plain && value.element < 0 && is_wide(value.value, depth)) return wide_[name] = true;
+      if (value.how == Assignment::How::plain && value.element < 0 && is_wide(value.value, depth))
+        return wide_[name] = true;
     }
     return false;
   }
 
-  // A product of a narrow program index with a run-time stride: past 2^31 elements it wraps before it reaches the pointer.
+  // A product of a narrow program index with a run-time stride: past 2^31 elements it wraps before it reaches the
+  // pointer.
   void trace_offsets() {
     std::set<int> lines;
     for (Node node : function_.body.descendants()) {
@@ -201,7 +204,8 @@ class PointerTracer {
   bool is_stride(const std::string& name) const {
     if (function_.param(name) == nullptr) return false;
     const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-    return has("stride") || has("n_cols") || has("dim") || (!is_constexpr_param(name) && (name == "N" || name == "V" || name == "H"));
+    return has("stride") || has("n_cols") || has("dim") ||
+           (!is_constexpr_param(name) && (name == "N" || name == "V" || name == "H"));
   }
 
   const Module& module_;

@@ -119,13 +119,9 @@ Arguments arguments_of(Node call) {
       case Kind::keyword_argument:
         arguments.keywords.emplace_back(argument.child(Field::name).text(), argument.child(Field::value));
         break;
-      case Kind::dictionary_splat:
-        arguments.double_splats.push_back(argument.first_named_child());
-        break;
-      case Kind::error:
-        break;
-      default:
-        arguments.positional.push_back(argument);
+      case Kind::dictionary_splat: arguments.double_splats.push_back(argument.first_named_child()); break;
+      case Kind::error: break;
+      default: arguments.positional.push_back(argument);
     }
   }
   return arguments;
@@ -145,8 +141,7 @@ std::vector<Node> elements_of(Node collection) {
     case Kind::list_pattern:
       for (Node element : collection.children()) elements.push_back(element);
       break;
-    default:
-      break;
+    default: break;
   }
   return elements;
 }

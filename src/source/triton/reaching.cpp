@@ -8,7 +8,9 @@ namespace hone::source {
 
 namespace {
 
-bool is_branch(Node node) { return node.is(Kind::elif_clause) || node.is(Kind::else_clause) || node.is(Kind::case_clause); }
+bool is_branch(Node node) {
+  return node.is(Kind::elif_clause) || node.is(Kind::else_clause) || node.is(Kind::case_clause);
+}
 
 bool names_other_vendor(const std::string& condition) {
   return condition.find("xpu") != std::string::npos || condition.find("npu") != std::string::npos ||
@@ -22,7 +24,8 @@ bool ends_the_function(Node block) {
          last.is(Kind::break_statement);
 }
 
-// The arm of `statement` (an if) in which `inside` lies: its consequence, an elif or an else clause; invalid: the condition.
+// The arm of `statement` (an if) in which `inside` lies: its consequence, an elif or an else clause; invalid: the
+// condition.
 Node arm_of(Node statement, Node inside) {
   for (Node child : statement.children()) {
     if (child.contains(inside)) return child;
@@ -68,7 +71,8 @@ bool reaches(Node statement, Node use, Reach& reach) {
       reach.always = false;
       if (reach.condition.empty()) reach.condition = condition;
       reach.elsewhere = reach.elsewhere || (!arm.is(Kind::else_clause) && names_other_vendor(condition));
-    } else if (at.is(Kind::for_statement) || at.is(Kind::while_statement) || at.is(Kind::except_clause) || at.is(Kind::case_clause)) {
+    } else if (at.is(Kind::for_statement) || at.is(Kind::while_statement) || at.is(Kind::except_clause) ||
+               at.is(Kind::case_clause)) {
       reach.always = false;
     }
     if (at.is(Kind::block) && ends_the_function(at)) return false;
@@ -76,7 +80,8 @@ bool reaches(Node statement, Node use, Reach& reach) {
   return true;
 }
 
-std::vector<Definition> reaching_definitions(const Module& module, int scope, const std::string& name, Node use, bool& complete) {
+std::vector<Definition> reaching_definitions(const Module& module, int scope, const std::string& name, Node use,
+                                             bool& complete) {
   complete = false;
   std::vector<Definition> found;
   const std::vector<Assignment>& all = module.assignments(scope, name);
@@ -102,13 +107,15 @@ std::vector<Definition> reaching_definitions(const Module& module, int scope, co
         const bool defines = std::any_of(all.begin(), all.end(), [&](const Assignment& a) {
           return arm.contains(a.statement) && a.how != Assignment::How::augmented;
         });
-        const Node body = arm.is(Kind::block) ? arm : arm.child(arm.is(Kind::elif_clause) ? Field::consequence : Field::body);
+        const Node body =
+            arm.is(Kind::block) ? arm : arm.child(arm.is(Kind::elif_clause) ? Field::consequence : Field::body);
         return defines || ends_the_function(body);
       });
       if (!covered) continue;
       // Keep those inside this statement only.
       for (const Assignment& a : all) {
-        const bool listed = std::any_of(found.begin(), found.end(), [&](const Definition& d) { return d.assignment.statement == a.statement; });
+        const bool listed = std::any_of(found.begin(), found.end(),
+                                        [&](const Definition& d) { return d.assignment.statement == a.statement; });
         Reach inner;
         if (listed || !at.contains(a.statement) || !reaches(a.statement, use, inner)) continue;
         found.push_back({a, inner.condition, inner.elsewhere});

@@ -42,7 +42,8 @@ model::RowModeFact read_row_mode(const std::vector<const Module*>& own, const st
   if (fact.block_row_kernels.empty()) return fact;
   std::string dispatch;
   for (const model::LaunchFact& launch : launches) {
-    if (launch.note && launch.note->rfind("only if ", 0) == 0) dispatch += (dispatch.empty() ? "" : "; ") + launch.kernel + " " + *launch.note;
+    if (launch.note && launch.note->rfind("only if ", 0) == 0)
+      dispatch += (dispatch.empty() ? "" : "; ") + launch.kernel + " " + *launch.note;
   }
   fact.dispatch = (dispatch.empty() ? "no condition found" : dispatch) + "; otherwise the BLOCK_ROW kernels";
   return fact;

@@ -28,8 +28,9 @@ bool is_power_of_2_alias(const FunctionRef& function) {
   if (!value.is(Kind::call)) return false;
   const std::string callee = function.module->canonical(value.child(Field::function));
   const Arguments arguments = arguments_of(value);
-  return callee.rfind("triton.", 0) == 0 && callee.size() > 15 && callee.compare(callee.size() - 15, 15, "next_power_of_2") == 0 &&
-         arguments.positional.size() == 1 && arguments.positional[0].is(Kind::identifier);
+  return callee.rfind("triton.", 0) == 0 && callee.size() > 15 &&
+         callee.compare(callee.size() - 15, 15, "next_power_of_2") == 0 && arguments.positional.size() == 1 &&
+         arguments.positional[0].is(Kind::identifier);
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ bool is_power_of_2_alias(const FunctionRef& function) {
 bool is_autograd_class(const Module& module, const Class& candidate) {
   for (const Node& base : candidate.bases) {
     const std::string name = module.canonical(base);
-    if (name == "torch.autograd.Function" || name == "torch.autograd.function.Function" || name == "autograd.Function" ||
-        name == "torch.autograd.function.InplaceFunction") {
+    if (name == "torch.autograd.Function" || name == "torch.autograd.function.Function" ||
+        name == "autograd.Function" || name == "torch.autograd.function.InplaceFunction") {
       return true;
     }
   }
@@ -69,8 +70,10 @@ Origin OriginFinder::find(const Module& module, int scope, Node node) {
 
 // Several values met in one: a policy word outweighs plain numbers.
 Origin OriginFinder::combined(const std::vector<Origin>& parts) const {
-  static const char* order[] = {kFromCalculateSettings, kFromNextPowerOf2, kFromAutotune, kFromHelper, kConditional, kFromCaller};
-  if (!parts.empty() && std::all_of(parts.begin(), parts.end(), [](const Origin& part) { return part.source == kHardCoded; })) {
+  static const char* order[] = {kFromCalculateSettings, kFromNextPowerOf2, kFromAutotune, kFromHelper,
+                                kConditional,           kFromCaller};
+  if (!parts.empty() &&
+      std::all_of(parts.begin(), parts.end(), [](const Origin& part) { return part.source == kHardCoded; })) {
     return {kHardCoded, parts.back().detail, std::nullopt};
   }
   for (const char* word : order) {
@@ -91,43 +94,42 @@ Origin OriginFinder::expression(const Module& module, int scope, Node node, int 
     case Kind::true_:
     case Kind::false_:
     case Kind::none:
-    case Kind::string:
-      return {kHardCoded, "literal " + text_of(node) + " at " + at_line(node), integer_value(node)};
+    case Kind::string: return {kHardCoded, "literal " + text_of(node) + " at " + at_line(node), integer_value(node)};
     case Kind::unary_operator:
-      if (const auto number = integer_value(node)) return {kHardCoded, "literal " + text_of(node) + " at " + at_line(node), number};
+      if (const auto number = integer_value(node))
+        return {kHardCoded, "literal " + text_of(node) + " at " + at_line(node), number};
       return expression(module, scope, node.child(Field::argument), depth);
-    case Kind::identifier:
-      return name(module, scope, node, depth);
-    case Kind::conditional_expression:
-      return {kConditional, text_of(node) + " at " + at_line(node), std::nullopt};
+    case Kind::identifier: return name(module, scope, node, depth);
+    case Kind::conditional_expression: return {kConditional, text_of(node) + " at " + at_line(node), std::nullopt};
     case Kind::binary_operator: {
       const Origin left = expression(module, scope, node.child(Field::left), depth);
       const Origin right = expression(module, scope, node.child(Field::right), depth);
       Origin both = combined({left, right});
-      if (both.source != kOther) both.detail = text_of(node) + " at " + at_line(node) + (both.detail.empty() ? "" : "; " + both.detail);
+      if (both.source != kOther)
+        both.detail = text_of(node) + " at " + at_line(node) + (both.detail.empty() ? "" : "; " + both.detail);
       return both;
     }
-    case Kind::named_expression:
-      return expression(module, scope, node.child(Field::value), depth);
-    case Kind::call:
-      return call(module, scope, node, -1, depth);
+    case Kind::named_expression: return expression(module, scope, node.child(Field::value), depth);
+    case Kind::call: return call(module, scope, node, -1, depth);
     case Kind::attribute: {
       const std::string attribute(node.child(Field::attribute).text());
       const Node object = node.child(Field::object);
       if (is_context(module, scope, object)) return context_attribute(module, scope, attribute, -1, depth);
-      if (attribute == "best_config" || attribute == "configs") return {kFromAutotune, text_of(node) + " at " + at_line(node), std::nullopt};
+      if (attribute == "best_config" || attribute == "configs")
+        return {kFromAutotune, text_of(node) + " at " + at_line(node), std::nullopt};
       // A field of a configuration object, e.g. best_config.num_warps.
-      if (attribute == "num_warps" || attribute == "num_stages" || attribute == "kwargs") return expression(module, scope, object, depth);
+      if (attribute == "num_warps" || attribute == "num_stages" || attribute == "kwargs")
+        return expression(module, scope, object, depth);
       return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
     }
     case Kind::subscript: {
       // config.kwargs["BLOCK_M"] of an autotuned kernel's best configuration
       const Node value = node.child(Field::value);
-      if (value.is(Kind::attribute) && value.child(Field::attribute).text() == "kwargs") return expression(module, scope, value, depth);
+      if (value.is(Kind::attribute) && value.child(Field::attribute).text() == "kwargs")
+        return expression(module, scope, value, depth);
       return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
     }
-    default:
-      return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
+    default: return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
   }
 }
 
@@ -159,14 +161,16 @@ Origin OriginFinder::name(const Module& module, int scope, Node node, int depth)
       if (parameter_here != nullptr || !module.assignments(at, wanted).empty()) return {};
       continue;
     }
-    const bool same = std::all_of(origins.begin(), origins.end(), [&](const Origin& o) { return o.source == origins[0].source; });
+    const bool same =
+        std::all_of(origins.begin(), origins.end(), [&](const Origin& o) { return o.source == origins[0].source; });
     if (origins.size() == 1 || (same && origins[0].source != kHardCoded)) return origins[0];
     const bool same_constant = std::all_of(origins.begin(), origins.end(), [&](const Origin& o) {
       return o.constant && o.constant == origins[0].constant;
     });
     if (same && same_constant) return origins[0];
     std::string detail;
-    for (auto origin = origins.rbegin(); origin != origins.rend(); ++origin) detail += (detail.empty() ? "" : "; or ") + origin->detail;
+    for (auto origin = origins.rbegin(); origin != origins.rend(); ++origin)
+      detail += (detail.empty() ? "" : "; or ") + origin->detail;
     return {kConditional, detail, std::nullopt};
   }
   const auto [owner, values] = modules_.constant(module, wanted);
@@ -189,8 +193,10 @@ Origin OriginFinder::definition(const Module& module, int scope, const Assignmen
   const bool leaf = assignment.value.is(Kind::call) || assignment.value.is(Kind::conditional_expression) ||
                     assignment.value.is(Kind::integer) || assignment.value.is(Kind::binary_operator);
   if (leaf && origin.detail.find(" = ") == std::string::npos && assignment.statement.is(Kind::assignment)) {
-    origin.detail = text_of(assignment.statement.child(Field::left)) + " = " + text_of(assignment.value) + " at " + at_line(assignment.statement) +
-                    (origin.source == kFromHelper || origin.detail.find("->") != std::string::npos ? "; " + origin.detail : "");
+    origin.detail =
+        text_of(assignment.statement.child(Field::left)) + " = " + text_of(assignment.value) + " at " +
+        at_line(assignment.statement) +
+        (origin.source == kFromHelper || origin.detail.find("->") != std::string::npos ? "; " + origin.detail : "");
   }
   return origin;
 }
@@ -234,7 +240,9 @@ Origin OriginFinder::parameter(const Module& module, int scope, const Parameter&
       called = true;
       const Arguments arguments = arguments_of(site);
       const Node* named = arguments.keyword(parameter.name);
-      const Node given = named ? *named : position < arguments.positional.size() ? arguments.positional[position] : Node();
+      const Node given = named                                    ? *named
+                         : position < arguments.positional.size() ? arguments.positional[position]
+                                                                  : Node();
       if (!given) {
         default_used = true;
         continue;
@@ -242,24 +250,32 @@ Origin OriginFinder::parameter(const Module& module, int scope, const Parameter&
       Origin origin = expression(module, caller, given, depth + 1);
       const bool through_caller = origin.source == kFromCaller || (origin.source == kHardCoded && !origin.constant);
       if (through_caller && parameter.default_value.is(Kind::none)) continue;  // None travels: no decision there
-      if (!origin.detail.empty()) origin.detail += " -> parameter of " + function.qualified_name + " (line " + std::to_string(function.definition.line()) + ")";
+      if (!origin.detail.empty())
+        origin.detail += " -> parameter of " + function.qualified_name + " (line " +
+                         std::to_string(function.definition.line()) + ")";
       origins.push_back(std::move(origin));
     }
   }
   if (parameter.default_value && !parameter.default_value.is(Kind::none) && (default_used || !called)) {
     Origin origin = expression(module, function.parent, parameter.default_value, depth + 1);
     const bool named_constant = strip_parentheses(parameter.default_value).is(Kind::identifier);
-    origin.detail = "default of parameter " + parameter.name + " = " + text_of(parameter.default_value) + " of " + function.qualified_name +
-                    " (line " + std::to_string(parameter.node.line()) + ")" + (named_constant ? "; " + origin.detail : "");
+    origin.detail = "default of parameter " + parameter.name + " = " + text_of(parameter.default_value) + " of " +
+                    function.qualified_name + " (line " + std::to_string(parameter.node.line()) + ")" +
+                    (named_constant ? "; " + origin.detail : "");
     if (!named_constant) origin.source = kFromCaller;
     origins.push_back(std::move(origin));
   }
   if (origins.empty()) {
-    return {kFromCaller, "parameter " + parameter.name + " of " + function.qualified_name + " (line " + std::to_string(parameter.node.line()) + ")",
+    return {kFromCaller,
+            "parameter " + parameter.name + " of " + function.qualified_name + " (line " +
+                std::to_string(parameter.node.line()) + ")",
             std::nullopt};
   }
-  const bool same = std::all_of(origins.begin(), origins.end(), [&](const Origin& o) { return o.source == origins[0].source; });
-  if (same && (origins.size() == 1 || origins[0].source != kHardCoded || origins[0].constant == origins.back().constant)) return origins[0];
+  const bool same =
+      std::all_of(origins.begin(), origins.end(), [&](const Origin& o) { return o.source == origins[0].source; });
+  if (same &&
+      (origins.size() == 1 || origins[0].source != kHardCoded || origins[0].constant == origins.back().constant))
+    return origins[0];
   return same ? Origin{kHardCoded, origins[0].detail + "; and others", std::nullopt} : combined(origins);
 }
 
@@ -268,29 +284,36 @@ Origin OriginFinder::call(const Module& module, int scope, Node node, int elemen
   const std::string canonical = module.canonical(callee);
   const std::string last = canonical.substr(canonical.rfind('.') + 1);
   const Arguments arguments = arguments_of(node);
-  if (last == "calculate_settings") return {kFromCalculateSettings, text_of(node) + " at " + at_line(node), std::nullopt};
+  if (last == "calculate_settings")
+    return {kFromCalculateSettings, text_of(node) + " at " + at_line(node), std::nullopt};
   if (last == "next_power_of_2") return {kFromNextPowerOf2, text_of(node) + " at " + at_line(node), std::nullopt};
   if (canonical == "min" || canonical == "max" || canonical == "int" || canonical == "float" || canonical == "bool") {
     std::vector<Origin> parts;
     for (Node argument : arguments.positional) parts.push_back(expression(module, scope, argument, depth + 1));
     Origin all = combined(parts);
     // What bounds it may be conditional; what it is made of decides.
-    if (all.source != kOther) all.detail = text_of(node) + " at " + at_line(node) + (all.detail.empty() ? "" : "; " + all.detail);
+    if (all.source != kOther)
+      all.detail = text_of(node) + " at " + at_line(node) + (all.detail.empty() ? "" : "; " + all.detail);
     return all;
   }
-  if (canonical == "getattr" && arguments.positional.size() >= 2 && is_context(module, scope, arguments.positional[0])) {
-    if (const auto attribute = string_value(arguments.positional[1])) return context_attribute(module, scope, *attribute, element, depth + 1);
+  if (canonical == "getattr" && arguments.positional.size() >= 2 &&
+      is_context(module, scope, arguments.positional[0])) {
+    if (const auto attribute = string_value(arguments.positional[1]))
+      return context_attribute(module, scope, *attribute, element, depth + 1);
   }
   const FunctionRef function = modules_.function_named(module, callee, scope);
-  if (!function || is_jit(*function.module, *function)) return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
+  if (!function || is_jit(*function.module, *function))
+    return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
   if (is_power_of_2_alias(function)) {
-    return {kFromNextPowerOf2, text_of(node) + " at " + at_line(node) + ", another name of triton.next_power_of_2 (line " +
-                                   std::to_string(function->definition.line()) + ")",
+    return {kFromNextPowerOf2,
+            text_of(node) + " at " + at_line(node) + ", another name of triton.next_power_of_2 (line " +
+                std::to_string(function->definition.line()) + ")",
             std::nullopt};
   }
   if (launches_kernels(modules_, function)) return returned(function, element, depth + 1);
-  return {kFromHelper, text_of(node) + " at " + at_line(node) + ": " + function->qualified_name + " (" + function.module->path() + ":" +
-                           std::to_string(function->definition.line()) + ")",
+  return {kFromHelper,
+          text_of(node) + " at " + at_line(node) + ": " + function->qualified_name + " (" + function.module->path() +
+              ":" + std::to_string(function->definition.line()) + ")",
           std::nullopt};
 }
 
@@ -310,7 +333,8 @@ Origin OriginFinder::returned(const FunctionRef& function, int element, int dept
   return {};
 }
 
-Origin OriginFinder::context_attribute(const Module& module, int scope, const std::string& attribute, int element, int depth) {
+Origin OriginFinder::context_attribute(const Module& module, int scope, const std::string& attribute, int element,
+                                       int depth) {
   if (depth > kDeepest) return {};
   const Function& here = module.functions()[static_cast<std::size_t>(scope)];
   const Class& owner = module.classes()[static_cast<std::size_t>(here.class_index)];
@@ -323,8 +347,10 @@ Origin OriginFinder::context_attribute(const Module& module, int scope, const st
       if (!target.is(Kind::attribute) || target.child(Field::attribute).text() != attribute) continue;
       if (target.child(Field::object).text() != function.params[0].name) continue;
       const Node value = statement.child(Field::right);
-      Origin origin = element < 0 ? expression(module, method, value, depth + 1) : element_of(module, method, value, element, depth + 1);
-      if (!origin.detail.empty()) origin.detail += " -> ctx." + attribute + " (" + std::to_string(statement.line()) + ")";
+      Origin origin = element < 0 ? expression(module, method, value, depth + 1)
+                                  : element_of(module, method, value, element, depth + 1);
+      if (!origin.detail.empty())
+        origin.detail += " -> ctx." + attribute + " (" + std::to_string(statement.line()) + ")";
       return origin;
     }
   }

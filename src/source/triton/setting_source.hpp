@@ -1,5 +1,5 @@
-// Where a setting of a launch comes from: followed through variables, helper functions, parameters and their callers, values
-// that travel from forward to backward through ctx, and across modules.
+// Where a setting of a launch comes from: followed through variables, helper functions, parameters and their callers,
+// values that travel from forward to backward through ctx, and across modules.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ inline constexpr const char* kOther = "other";
 
 struct Origin {
   std::string source = kOther;
-  std::string detail;                // the way there, in words with lines
+  std::string detail;                 // the way there, in words with lines
   std::optional<long long> constant;  // where it is one number whatever happens
 };
 
@@ -52,7 +52,8 @@ class OriginFinder {
 // Does the function launch a kernel itself? Such a function is an operation; others are helpers.
 bool launches_kernels(ModuleSet& modules, const FunctionRef& function);
 
-// The kernel that a call `kernel[grid](...)` launches; several where the name stands for several; empty for other calls.
+// The kernel that a call `kernel[grid](...)` launches; several where the name stands for several; empty for other
+// calls.
 std::vector<FunctionRef> launched_kernels(ModuleSet& modules, const Module& module, Node call, int scope);
 
 // Is the function, or an enclosing one, a method of a torch.autograd.Function?

@@ -26,15 +26,17 @@ class DictionaryReader {
     dictionary_.complete = complete;
     for (auto definition = definitions.rbegin(); definition != definitions.rend(); ++definition) {
       const Node value = definition->assignment.value;
-      const bool read = definition->assignment.how == Assignment::How::plain && definition->assignment.element < 0 &&
-                        add_literal(value, "dict literal at line " + std::to_string(definition->assignment.statement.line()),
-                                    definition->elsewhere);
+      const bool read =
+          definition->assignment.how == Assignment::How::plain && definition->assignment.element < 0 &&
+          add_literal(value, "dict literal at line " + std::to_string(definition->assignment.statement.line()),
+                      definition->elsewhere);
       dictionary_.complete = dictionary_.complete && (read || definition->elsewhere);
       if (definition->condition.empty()) since = definition->assignment.statement.start();
     }
     if (definitions.empty()) {
       for (const Assignment& constant : module_.assignments(kNoFunction, dictionary_.name)) {
-        dictionary_.complete = add_literal(constant.value, "dict literal at line " + std::to_string(constant.statement.line()), false);
+        dictionary_.complete =
+            add_literal(constant.value, "dict literal at line " + std::to_string(constant.statement.line()), false);
       }
     }
     for (Node statement : module_.statements(scope_)) {
@@ -80,7 +82,9 @@ class DictionaryReader {
     const Node target = statement.child(Field::left);
     if (!target.is(Kind::subscript) || target.child(Field::value).text() != dictionary_.name) return;
     const auto key = string_value(target.child(Field::subscript));
-    if (key) put(*key, statement.child(Field::right), "stored into the dict at line " + std::to_string(statement.line()), elsewhere);
+    if (key)
+      put(*key, statement.child(Field::right), "stored into the dict at line " + std::to_string(statement.line()),
+          elsewhere);
     if (!key && !elsewhere) dictionary_.complete = false;
   }
 
@@ -98,13 +102,15 @@ class DictionaryReader {
         if (!complete && !elsewhere) dictionary_.complete = false;
       } else if (method == "setdefault" && arguments.positional.size() == 2) {
         const auto key = string_value(arguments.positional[0]);
-        const auto known = std::find_if(dictionary_.entries.begin(), dictionary_.entries.end(), [&](const StarEntry& e) { return key && e.key == *key; });
+        const auto known = std::find_if(dictionary_.entries.begin(), dictionary_.entries.end(),
+                                        [&](const StarEntry& e) { return key && e.key == *key; });
         if (key && known == dictionary_.entries.end()) put(*key, arguments.positional[1], how, elsewhere);
       }
       return;
     }
     for (Node argument : arguments.positional) {
-      if (argument.is(Kind::identifier) && argument.text() == dictionary_.name && !elsewhere) dictionary_.complete = false;
+      if (argument.is(Kind::identifier) && argument.text() == dictionary_.name && !elsewhere)
+        dictionary_.complete = false;
     }
   }
 

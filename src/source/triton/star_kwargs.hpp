@@ -11,7 +11,7 @@ namespace hone::source {
 struct StarEntry {
   std::string key, text;  // text: `kwargs["BLOCK_N"] = 2048`
   Node value;
-  std::string how;        // "dict literal at line 76", "stored into the dict at line 490"
+  std::string how;         // "dict literal at line 76", "stored into the dict at line 490"
   bool elsewhere = false;  // only on devices of other vendors
 };
 

@@ -19,12 +19,21 @@ bool is_backward(const Launch& launch) {
 
 // A matrix product or convolution in host code, as text; empty if none.
 std::string host_product(const std::vector<const Module*>& own) {
-  static const std::set<std::string> products = {"torch.mm", "torch.matmul", "torch.bmm", "torch.addmm", "torch.baddbmm", "torch.einsum",
-                                                 "torch.nn.functional.linear", "torch.nn.functional.conv2d", "torch.conv2d",
-                                                 "torch.nn.functional.conv1d", "torch.nn.functional.scaled_dot_product_attention"};
+  static const std::set<std::string> products = {"torch.mm",
+                                                 "torch.matmul",
+                                                 "torch.bmm",
+                                                 "torch.addmm",
+                                                 "torch.baddbmm",
+                                                 "torch.einsum",
+                                                 "torch.nn.functional.linear",
+                                                 "torch.nn.functional.conv2d",
+                                                 "torch.conv2d",
+                                                 "torch.nn.functional.conv1d",
+                                                 "torch.nn.functional.scaled_dot_product_attention"};
   for (const Module* module : own) {
     for (Node node : module->tree().root().descendants()) {
-      if (node.is(Kind::binary_operator) && node.child(Field::operator_).text() == "@") return "`@` at line " + std::to_string(node.line());
+      if (node.is(Kind::binary_operator) && node.child(Field::operator_).text() == "@")
+        return "`@` at line " + std::to_string(node.line());
       if (node.is(Kind::call) && products.count(module->canonical(node.child(Field::function))) > 0) {
         return text_of(node.child(Field::function)) + " at line " + std::to_string(node.line());
       }
@@ -34,7 +43,8 @@ std::string host_product(const std::vector<const Module*>& own) {
 }
 
 // The functions that a method of an autograd class reaches by calls inside its file.
-std::set<FunctionRef> reached_from(ModuleSet& modules, const std::vector<const Module*>& own, const std::string& method) {
+std::set<FunctionRef> reached_from(ModuleSet& modules, const std::vector<const Module*>& own,
+                                   const std::string& method) {
   std::set<FunctionRef> reached;
   std::vector<FunctionRef> open;
   for (const Module* module : own) {
@@ -60,8 +70,8 @@ std::set<FunctionRef> reached_from(ModuleSet& modules, const std::vector<const M
 }
 
 // Does forward compute the gradient? Then backward launches nothing but a scaling of what forward left.
-bool gradient_in_forward(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
-                         const std::vector<model::AutogradFact>& functions) {
+bool gradient_in_forward(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own,
+                         const std::vector<Launch>& launches, const std::vector<model::AutogradFact>& functions) {
   const std::set<FunctionRef> backward = reached_from(modules, own, "backward");
   bool forward = false;
   for (const Launch& launch : launches) {
@@ -76,18 +86,20 @@ bool gradient_in_forward(ModuleSet& modules, KernelCatalog& catalog, const std::
         in_place = in_place || (store.store && !load.store && !store.base.empty() && store.base == load.base);
       }
     }
-    const bool only_scales = in_place && kernel.reductions.empty() && kernel.precision_ops.empty() && kernel.dot_lines.empty() &&
-                             kernel.store_lines.size() == 1 && kernel.load_lines.size() <= 2;
+    const bool only_scales = in_place && kernel.reductions.empty() && kernel.precision_ops.empty() &&
+                             kernel.dot_lines.empty() && kernel.store_lines.size() == 1 &&
+                             kernel.load_lines.size() <= 2;
     if (!only_scales) return false;
   }
-  const bool has_backward = std::any_of(functions.begin(), functions.end(), [](const auto& f) { return f.backward.has_value(); });
+  const bool has_backward =
+      std::any_of(functions.begin(), functions.end(), [](const auto& f) { return f.backward.has_value(); });
   return forward && has_backward;
 }
 
 }  // namespace
 
-void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
-               model::AuditedOp& op) {
+void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own,
+               const std::vector<Launch>& launches, model::AuditedOp& op) {
   std::string dot, forward_reduction, backward_reduction, outputs;
   for (const Launch& launch : launches) {
     if (!launch.kernel) continue;
@@ -102,9 +114,9 @@ void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<con
     for (const model::AccessFact& access : kernel.accesses) {
       if (access.store && !access.base.empty()) stored.insert(access.base);
     }
-    const bool exponential = std::any_of(kernel.precision_ops.begin(), kernel.precision_ops.end(), [](const model::MathFact& math) {
-      return math.op == "exp" || math.op == "exp2" || math.op == "log";
-    });
+    const bool exponential = std::any_of(
+        kernel.precision_ops.begin(), kernel.precision_ops.end(),
+        [](const model::MathFact& math) { return math.op == "exp" || math.op == "exp2" || math.op == "log"; });
     if (!is_backward(launch) && !kernel.reductions.empty() && exponential && stored.size() >= 3) {
       outputs = std::to_string(stored.size()) + " outputs from exponentials and reductions in " + where;
     }
@@ -125,7 +137,8 @@ void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<con
   } else if (gradient_in_forward(modules, catalog, own, launches, op.autograd_functions)) {
     op.tier = 3;
     op.tier_reason = "the gradient is computed in forward; backward only scales it";
-    if (outputs.empty() && op.in_place.flag == std::nullopt && !op.in_place.forward_overwrites_input) op.tier_alternatives = {2};
+    if (outputs.empty() && op.in_place.flag == std::nullopt && !op.in_place.forward_overwrites_input)
+      op.tier_alternatives = {2};
     if (forward_reduction.empty()) op.tier_alternatives = {1, 2};
   } else if (!outputs.empty()) {
     op.tier = 3;

@@ -1,4 +1,5 @@
-// The tier of an operation: 1 element-wise, 2 reduction, 3 fused or complex. A prior for its bottleneck class, not the class.
+// The tier of an operation: 1 element-wise, 2 reduction, 3 fused or complex. A prior for its bottleneck class, not the
+// class.
 #pragma once
 
 #include "model/source_facts.hpp"
@@ -6,7 +7,7 @@
 
 namespace hone::source {
 
-void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own, const std::vector<Launch>& launches,
-               model::AuditedOp& op);
+void read_tier(ModuleSet& modules, KernelCatalog& catalog, const std::vector<const Module*>& own,
+               const std::vector<Launch>& launches, model::AuditedOp& op);
 
 }  // namespace hone::source

@@ -8,7 +8,22 @@ namespace hone::source {
 namespace {
 
 // Binding strength, loosest first (Python Language Reference, 6.17 "Operator precedence").
-enum Precedence { kTest = 0, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kPower, kAtom };
+enum Precedence {
+  kTest = 0,
+  kOr,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kUnary,
+  kPower,
+  kAtom
+};
 
 // Deeper nesting than any person writes is shown as it stands, so that the stack is bounded.
 constexpr int kDeepest = 200;
@@ -30,20 +45,13 @@ int precedence_of(Node node) {
     case Kind::lambda:
     case Kind::conditional_expression:
     case Kind::named_expression:
-    case Kind::yield:
-      return kTest;
-    case Kind::boolean_operator:
-      return node.child(Field::operator_).text() == "or" ? kOr : kAnd;
-    case Kind::not_operator:
-      return kNot;
-    case Kind::comparison_operator:
-      return kCompare;
-    case Kind::binary_operator:
-      return precedence_of_operator(node.child(Field::operator_).text());
-    case Kind::unary_operator:
-      return kUnary;
-    default:
-      return kAtom;
+    case Kind::yield: return kTest;
+    case Kind::boolean_operator: return node.child(Field::operator_).text() == "or" ? kOr : kAnd;
+    case Kind::not_operator: return kNot;
+    case Kind::comparison_operator: return kCompare;
+    case Kind::binary_operator: return precedence_of_operator(node.child(Field::operator_).text());
+    case Kind::unary_operator: return kUnary;
+    default: return kAtom;
   }
 }
 
@@ -115,7 +123,7 @@ std::string write_subscript(Node node, int depth) {
   bool trailing_comma = false;
   for (Node child : node.all_children()) {
     if (child.field() == Field::subscript && child.named()) indices.push_back(child);
-    if (child.text() == "," ) trailing_comma = true;
+    if (child.text() == ",") trailing_comma = true;
   }
   std::string inside = indices.size() == 1 && strip_parentheses(indices[0]).is(Kind::tuple)
                            ? joined(elements_of(strip_parentheses(indices[0])), depth)
@@ -137,7 +145,8 @@ std::string write_comprehension(Node node, const char* open, const char* close, 
   std::string text = open;
   for (Node child : node.children()) {
     if (child.is(Kind::for_in_clause)) {
-      text += " for " + joined({child.child(Field::left)}, depth) + " in " + operand(child.child(Field::right), kOr, depth);
+      text +=
+          " for " + joined({child.child(Field::left)}, depth) + " in " + operand(child.child(Field::right), kOr, depth);
     } else if (child.is(Kind::if_clause)) {
       text += " if " + operand(child.first_named_child(), kOr, depth);
     } else {
@@ -157,7 +166,8 @@ std::string write_call(Node node, int depth) {
 std::string write_conditional(Node node, int depth) {
   const std::vector<Node> parts = children_of(node);
   if (parts.size() != 3) return text_of(node);
-  return operand(parts[0], kOr, depth) + " if " + operand(parts[1], kOr, depth) + " else " + operand(parts[2], kTest, depth);
+  return operand(parts[0], kOr, depth) + " if " + operand(parts[1], kOr, depth) + " else " +
+         operand(parts[2], kTest, depth);
 }
 
 std::string write_binary(Node node, int depth) {
@@ -166,75 +176,60 @@ std::string write_binary(Node node, int depth) {
   // `**` binds its right side, and a sign there, first.
   const int left = own == kPower ? kPower + 1 : own;
   const int right = own == kPower ? kUnary : own + 1;
-  return operand(node.child(Field::left), left, depth) + " " + op + " " + operand(node.child(Field::right), right, depth);
+  return operand(node.child(Field::left), left, depth) + " " + op + " " +
+         operand(node.child(Field::right), right, depth);
 }
 
 std::string write(Node node, int depth) {
   if (depth > kDeepest) return text_of(node);
   ++depth;
   switch (node.kind()) {
-    case Kind::parenthesized_expression:
-      return write(strip_parentheses(node), depth);
-    case Kind::string:
-      return write_string(node);
+    case Kind::parenthesized_expression: return write(strip_parentheses(node), depth);
+    case Kind::string: return write_string(node);
     case Kind::attribute:
       return operand(node.child(Field::object), kAtom, depth) + "." + std::string(node.child(Field::attribute).text());
-    case Kind::call:
-      return write_call(node, depth);
+    case Kind::call: return write_call(node, depth);
     case Kind::keyword_argument:
-      return std::string(node.child(Field::name).text()) + "=" + write(strip_parentheses(node.child(Field::value)), depth);
-    case Kind::list_splat:
-      return "*" + operand(node.first_named_child(), kBitOr, depth);
-    case Kind::dictionary_splat:
-      return "**" + operand(node.first_named_child(), kBitOr, depth);
-    case Kind::subscript:
-      return write_subscript(node, depth);
-    case Kind::slice:
-      return write_slice(node);
+      return std::string(node.child(Field::name).text()) + "=" +
+             write(strip_parentheses(node.child(Field::value)), depth);
+    case Kind::list_splat: return "*" + operand(node.first_named_child(), kBitOr, depth);
+    case Kind::dictionary_splat: return "**" + operand(node.first_named_child(), kBitOr, depth);
+    case Kind::subscript: return write_subscript(node, depth);
+    case Kind::slice: return write_slice(node);
     case Kind::tuple:
     case Kind::expression_list: {
       const std::vector<Node> elements = elements_of(node);
       return "(" + joined(elements, depth) + (elements.size() == 1 ? ",)" : ")");
     }
-    case Kind::list:
-      return "[" + joined(elements_of(node), depth) + "]";
-    case Kind::set:
-      return "{" + joined(elements_of(node), depth) + "}";
-    case Kind::dictionary:
-      return "{" + joined(children_of(node), depth) + "}";
+    case Kind::list: return "[" + joined(elements_of(node), depth) + "]";
+    case Kind::set: return "{" + joined(elements_of(node), depth) + "}";
+    case Kind::dictionary: return "{" + joined(children_of(node), depth) + "}";
     case Kind::pair:
-      return write(strip_parentheses(node.child(Field::key)), depth) + ": " + write(strip_parentheses(node.child(Field::value)), depth);
+      return write(strip_parentheses(node.child(Field::key)), depth) + ": " +
+             write(strip_parentheses(node.child(Field::value)), depth);
     case Kind::lambda: {
       const std::string parameters = write_parameters(node.child(Field::parameters), depth);
-      return (parameters.empty() ? "lambda: " : "lambda " + parameters + ": ") + operand(node.child(Field::body), kTest, depth);
+      return (parameters.empty() ? "lambda: " : "lambda " + parameters + ": ") +
+             operand(node.child(Field::body), kTest, depth);
     }
-    case Kind::conditional_expression:
-      return write_conditional(node, depth);
+    case Kind::conditional_expression: return write_conditional(node, depth);
     case Kind::boolean_operator: {
       const int own = precedence_of(node);
-      return operand(node.child(Field::left), own, depth) + " " + std::string(node.child(Field::operator_).text()) + " " +
-             operand(node.child(Field::right), own + 1, depth);
+      return operand(node.child(Field::left), own, depth) + " " + std::string(node.child(Field::operator_).text()) +
+             " " + operand(node.child(Field::right), own + 1, depth);
     }
-    case Kind::not_operator:
-      return "not " + operand(node.child(Field::argument), kNot, depth);
+    case Kind::not_operator: return "not " + operand(node.child(Field::argument), kNot, depth);
     case Kind::unary_operator:
       return std::string(node.text().substr(0, 1)) + operand(node.child(Field::argument), kUnary, depth);
-    case Kind::binary_operator:
-      return write_binary(node, depth);
-    case Kind::comparison_operator:
-      return write_comparison(node, depth);
-    case Kind::list_comprehension:
-      return write_comprehension(node, "[", "]", depth);
-    case Kind::set_comprehension:
-      return write_comprehension(node, "{", "}", depth);
-    case Kind::dictionary_comprehension:
-      return write_comprehension(node, "{", "}", depth);
-    case Kind::generator_expression:
-      return write_comprehension(node, "(", ")", depth);
+    case Kind::binary_operator: return write_binary(node, depth);
+    case Kind::comparison_operator: return write_comparison(node, depth);
+    case Kind::list_comprehension: return write_comprehension(node, "[", "]", depth);
+    case Kind::set_comprehension: return write_comprehension(node, "{", "}", depth);
+    case Kind::dictionary_comprehension: return write_comprehension(node, "{", "}", depth);
+    case Kind::generator_expression: return write_comprehension(node, "(", ")", depth);
     case Kind::named_expression:
       return "(" + std::string(node.child(Field::name).text()) + " := " + write(node.child(Field::value), depth) + ")";
-    default:
-      return text_of(node);
+    default: return text_of(node);
   }
 }
 

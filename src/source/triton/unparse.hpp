@@ -1,5 +1,5 @@
-// An expression written the one way Python's own unparser writes it: single quotes, no comments, one space around operators,
-// parentheses only where the grammar needs them.
+// An expression written the one way Python's own unparser writes it: single quotes, no comments, one space around
+// operators, parentheses only where the grammar needs them.
 #pragma once
 
 #include <string>

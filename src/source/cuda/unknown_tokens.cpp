@@ -1,0 +1,134 @@
+#include "source/cuda/unknown_tokens.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "source/source_text.hpp"
+
+namespace hone::source {
+
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Comments and literals must stay as they are; each returns the end of the one that starts at `at`, or `at`.
+std::size_t skip_literal(const std::string& text, std::size_t at) {
+  if (text.compare(at, 2, "//") == 0) return std::min(text.find('\n', at), text.size());
+  if (text.compare(at, 2, "/*") == 0) {
+    const std::size_t end = text.find("*/", at + 2);
+    return end == std::string::npos ? text.size() : end + 2;
+  }
+  if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {
+    for (std::size_t i = at + 1; i < text.size(); ++i) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == text[at])
+        return i + 1;
+      else if (text[i] == '\n')
+        return i;
+    }
+    return text.size();
+  }
+  return at;
+}
+
+void blank(std::string& text, std::size_t start, std::size_t end) {
+  for (std::size_t i = start; i < end && i < text.size(); ++i) {
+    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+  }
+}
+
+// The end of a balanced "( ... )" that starts at or after white space from `at`; `at` if there is none.
+std::size_t after_parentheses(const std::string& text, std::size_t at) {
+  std::size_t i = at;
+  while (i < text.size() && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r')) ++i;
+  if (i >= text.size() || text[i] != '(') return at;
+  int depth = 0;
+  for (; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i + 1;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string with_unknown_tokens_blanked(const std::string& original) {
+  static const char* with_arguments[] = {"__cluster_dims__", "__align__", "__maxnreg__", "__block_size__",
+                                         "__attribute__"};
+  static const char* alone[] = {"__grid_constant__", "__forceinline__", "__noinline__", "__inline_hint__",
+                                "__nv_pure__"};
+  std::string text = original;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = skip_literal(text, at);
+    if (end > at) {
+      at = end;
+      continue;
+    }
+    if (!is_word(text[at])) {
+      // A lambda's execution space: `[=] __device__ (int i) { ... }`.
+      if (text[at] == ']') {
+        std::size_t next = at + 1;
+        while (next < text.size() && text[next] == ' ') ++next;
+        for (const char* space : {"__host__", "__device__"}) {
+          while (text.compare(next, std::char_traits<char>::length(space), space) == 0) {
+            blank(text, next, next + std::char_traits<char>::length(space));
+            while (next < text.size() && text[next] == ' ') ++next;
+          }
+        }
+      }
+      ++at;
+      continue;
+    }
+    std::size_t stop = at;
+    while (stop < text.size() && is_word(text[stop])) ++stop;
+    const std::string word = text.substr(at, stop - at);
+    for (const char* token : with_arguments) {
+      if (word == token) {
+        const std::size_t after = after_parentheses(text, stop);
+        blank(text, at, after);
+        stop = std::max(stop, after);
+      }
+    }
+    for (const char* token : alone) {
+      if (word == token) blank(text, at, stop);
+    }
+    at = stop;
+  }
+  return text;
+}
+
+ClusterDimensions cluster_dimensions(const std::string& text) {
+  static const std::string token = "__cluster_dims__";
+  ClusterDimensions found;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t literal = skip_literal(text, at);
+    if (literal > at) {
+      at = literal;
+      continue;
+    }
+    if (text.compare(at, token.size(), token) != 0) {
+      ++at;
+      continue;
+    }
+    const std::size_t close = after_parentheses(text, at + token.size());
+    if (close > at + token.size()) {
+      std::vector<std::string> dimensions;
+      std::string part;
+      for (std::size_t i = text.find('(', at) + 1; i < close; ++i) {
+        if (text[i] == ',' || i + 1 == close) {
+          dimensions.push_back(collapse_white_space(part));
+          part.clear();
+        } else {
+          part += text[i];
+        }
+      }
+      const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+      found.emplace_back(static_cast<int>(line), std::move(dimensions));
+    }
+    at += token.size();
+  }
+  return found;
+}
+
+}  // namespace hone::source
