@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "kernels/catalog/operation.hpp"
+#include "kernels/relu_squared/relu_squared_operation.hpp"
 #include "kernels/rms_norm/rms_norm_operation.hpp"
+#include "kernels/swiglu/swiglu_operation.hpp"
 
 namespace kernels {
 
@@ -124,6 +126,8 @@ const std::vector<std::unique_ptr<Operation>>& catalog() {
   static const std::vector<std::unique_ptr<Operation>> operations = [] {
     std::vector<std::unique_ptr<Operation>> all;
     all.push_back(make_rms_norm());
+    all.push_back(make_swiglu());
+    all.push_back(make_relu_squared());
     return all;
   }();
   return operations;

@@ -2,11 +2,8 @@
 // and the reference have files of their own.
 #include "kernels/rms_norm/rms_norm_operation.hpp"
 
-#include <stdexcept>
-
 #include "kernels/catalog/eager_plan.hpp"
-#include "kernels/catalog/row_config.hpp"
-#include "kernels/catalog/row_problem.hpp"
+#include "kernels/catalog/row_operation.hpp"
 #include "kernels/rms_norm/rms_norm_config.hpp"
 #include "kernels/rms_norm/rms_norm_reference.hpp"
 #include "kernels/rms_norm/rms_norm_traffic.hpp"
@@ -126,7 +123,7 @@ void eager_backward(EagerPlan& plan, const Problem& problem, DType compute) {
   if (upcasts) plan.over_rows("eager_downcast", {dx, total});
 }
 
-class RmsNorm final : public Operation {
+class RmsNorm final : public RowOperation {
  public:
   std::string name() const override { return "rms_norm"; }
   int tier() const override { return 2; }
@@ -148,34 +145,14 @@ class RmsNorm final : public Operation {
             {"weight", {"yes", "no"}, "whether there is a weight (elementwise affine)"},
             {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
   }
-  std::vector<DType> dtypes() const override { return {DType::fp32, DType::bf16, DType::fp16}; }
-  std::string main_file() const override { return "kernels/rms_norm/rms_norm.hpp"; }
   SourceNotes source_notes(const Problem& problem) const override;
 
-  std::string x_name() const override { return "hidden_size"; }
-  std::vector<std::int64_t> default_sizes(const Target&, DType) const override { return hidden_sizes(); }
-  Problem problem_at(std::int64_t x, const Target& target, DType dtype, const Options& options) const override {
-    return {row_count(target, dtype), x, 0, dtype, options};
-  }
-  std::string check(const Problem& problem) const override;
   std::vector<TensorSpec> tensors(const Problem& problem) const override;
   PassSpec pass(Pass pass, const Problem& problem) const override;
   Traffic traffic(Pass pass, const Problem& problem) const override {
     return rms_norm::traffic(pass, problem, rstd_dtype(problem));
   }
 
-  std::vector<Knob> knobs(Pass pass, const Target& target) const override {
-    return row_knobs(rms_norm::space(pass), target);
-  }
-  std::string valid(Pass pass, const Settings& settings, const Problem& problem, const Target& target) const override {
-    return row_valid(rms_norm::space(pass, problem), settings, problem, target);
-  }
-  Settings heuristic(Pass pass, const Problem& problem, const Target& target) const override {
-    return row_heuristic(rms_norm::space(pass, problem), problem, target);
-  }
-
-  Plan plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target,
-            Ablation ablation) const override;
   Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     rms_norm::reference(pass, problem, values);
@@ -185,6 +162,20 @@ class RmsNorm final : public Operation {
                      const Values& results) const override {
     if (pass == Pass::backward && tensor == dx_name(problem)) return rms_norm::gradient_scale(problem, inputs);
     return Operation::value_scale(pass, tensor, problem, inputs, results);
+  }
+
+ protected:
+  RowSpace space(Pass pass) const override { return rms_norm::space(pass); }
+  RowSpace space(Pass pass, const Problem& problem) const override { return rms_norm::space(pass, problem); }
+  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
+    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+  }
+  std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
+    const std::string mode = casting(problem) == "llama" ? "0" : casting(problem) == "gemma" ? "1" : "2";
+    return {{"CASTING_MODE", mode}, {"HAS_WEIGHT", has_weight(problem) ? "1" : "0"}};
+  }
+  std::string check_values(const Problem& problem) const override {
+    return number_option(problem, "eps") < 0 ? "eps must not be negative" : "";
   }
 };
 
@@ -200,13 +191,6 @@ SourceNotes RmsNorm::source_notes(const Problem& problem) const {
       casting(problem),
       "a reduction over the row, then a map; backward accumulates dw over the rows of a program, then sums the programs",
       "ELEMENT, CASTING_MODE, HAS_WEIGHT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
-}
-
-std::string RmsNorm::check(const Problem& problem) const {
-  if (const std::string wrong = check_options(*this, problem.options); !wrong.empty()) return wrong;
-  if (number_option(problem, "eps") < 0) return "eps must not be negative";
-  if (problem.dtype == DType::int64) return "dtype must be fp32, bf16 or fp16";
-  return check_sizes(problem);
 }
 
 std::vector<TensorSpec> RmsNorm::tensors(const Problem& problem) const {
@@ -233,19 +217,6 @@ PassSpec RmsNorm::pass(Pass pass, const Problem& problem) const {
   }
   if (has_weight(problem)) spec.inputs.push_back("weight");
   return spec;
-}
-
-Plan RmsNorm::plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target,
-                   Ablation ablation) const {
-  if (target.machine != Machine::cpu) throw std::logic_error("rms_norm has no plan for this machine");
-  const RowConfig config = RowConfig::from(settings);
-  Plan plan = pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
-  plan.main_file = main_file();
-  plan.defines = row_defines(config, problem, pass, ablation);
-  const std::string mode = casting(problem) == "llama" ? "0" : casting(problem) == "gemma" ? "1" : "2";
-  plan.defines.emplace_back("CASTING_MODE", mode);
-  plan.defines.emplace_back("HAS_WEIGHT", has_weight(problem) ? "1" : "0");
-  return plan;
 }
 
 Plan RmsNorm::eager_plan(Pass pass, const Problem& problem, const Target& target) const {

@@ -46,10 +46,24 @@ TILE_FN RawVector<float, N> narrow(Type<float>, Pack<N> a) { return a.v; }
 template <int N>
 TILE_FN Pack<N> round_to(Type<float>, Pack<N> a) { return a; }
 
+// GCC 12 makes two extensions and two shuffles of one 512-bit extension, so it is told the instruction.
+typedef short Signed16 __attribute__((vector_size(32)));
+typedef int Integers16 __attribute__((vector_size(64)));
 template <int N>
-TILE_FN Pack<N> widen(Type<bf16>, RawVector<bf16, N> raw) {
-  return from_bits<N>(__builtin_convertvector(raw, Bits<N>) << 16);
+TILE_FN Bits<N> zero_extend(RawVector<bf16, N> raw) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (N == 16) {
+    return __builtin_ia32_pmovzxwd512_mask(reinterpret_cast<Signed16>(raw), Integers16{}, 0xffff);
+  } else {
+    return __builtin_convertvector(raw, Bits<N>);
+  }
+#else
+  return __builtin_convertvector(raw, Bits<N>);
+#endif
 }
+
+template <int N>
+TILE_FN Pack<N> widen(Type<bf16>, RawVector<bf16, N> raw) { return from_bits<N>(zero_extend<N>(raw) << 16); }
 
 // The upper 16 bits hold the rounded value, the lower ones are arbitrary. Adding half of the last kept place, less one
 // where that place is even, carries exactly when the value is to be rounded up, into infinity where it overflows. A NaN
@@ -71,7 +85,7 @@ TILE_FN Pack<N> round_to(Type<bf16>, Pack<N> a) { return from_bits<N>(round_uppe
 // 2^112 moves a half's fields into place and also normalizes its subnormals.
 template <int N>
 TILE_FN Pack<N> widen(Type<fp16>, RawVector<fp16, N> raw) {
-  const Bits<N> bits = __builtin_convertvector(raw, Bits<N>);
+  const Bits<N> bits = zero_extend<N>(raw);
   const Bits<N> magnitude = bits & 0x7fff;
   const Pack<N> scaled = {from_bits<N>(magnitude << 13).v * 0x1p112f};
   const Bits<N> value = magnitude >= 0x7c00 ? (magnitude << 13) | 0x7f800000 : bits_of(scaled);
@@ -197,21 +211,16 @@ TILE_FN void stream(char* to, Vector16 v) {
   __builtin_memcpy(to, &v, sizeof v);
 #endif
 }
-template <class Half, class Whole>
-TILE_FN void stream_halves(char* to, Whole v) {
-  Half low, high;
-  __builtin_memcpy(&low, &v, sizeof low);
-  __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
-  stream(to, low);
-  stream(to + sizeof low, high);
-}
 TILE_FN void stream(char* to, Vector32 v) {
 #if defined(__clang__) && defined(__AVX__)
   __builtin_nontemporal_store(v, reinterpret_cast<Vector32*>(to));
 #elif defined(__AVX__)
   __builtin_ia32_movntps256(reinterpret_cast<float*>(to), v);
 #else
-  stream_halves<Vector16>(to, v);
+  Vector16 halves[2];
+  __builtin_memcpy(halves, &v, sizeof v);
+  stream(to, halves[0]);
+  stream(to + 16, halves[1]);
 #endif
 }
 TILE_FN void stream(char* to, Vector64 v) {
@@ -220,7 +229,10 @@ TILE_FN void stream(char* to, Vector64 v) {
 #elif defined(__AVX512F__)
   __builtin_ia32_movntps512(reinterpret_cast<float*>(to), v);
 #else
-  stream_halves<Vector32>(to, v);
+  Vector32 halves[2];
+  __builtin_memcpy(halves, &v, sizeof v);
+  stream(to, halves[0]);
+  stream(to + 32, halves[1]);
 #endif
 }
 

@@ -24,7 +24,7 @@ struct Pack {
   typedef std::int32_t Integers __attribute__((vector_size(N * 4)));
   Vector v;
 
-  static TILE_FN Pack broadcast(float f) { return {Vector{} + f}; }
+  static TILE_FN Pack broadcast(float f) { return {f - Vector{}}; }  // a sum would turn -0 into 0
 };
 
 // Lanes where a comparison holds.
@@ -75,9 +75,17 @@ TILE_FN Pack<N> select(Mask<N> mask, Pack<N> a, Pack<N> b) {
   return {mask.bits ? a.v : b.v};
 }
 
+template <int N>
+TILE_FN Pack<N> select(Mask<N> mask, Pack<N> a, float b) { return select(mask, a, Pack<N>::broadcast(b)); }
+template <int N>
+TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
+  if constexpr (no_compute) return b;
+  return select(mask, Pack<N>::broadcast(a), b);
+}
+
 // max(x, 0) that keeps a NaN: a comparison with NaN is false.
 template <int N>
-TILE_FN Pack<N> relu(Pack<N> x) { return select(x < 0.0f, Pack<N>::broadcast(0.0f), x); }
+TILE_FN Pack<N> relu(Pack<N> x) { return select(x < 0.0f, 0.0f, x); }
 
 // e^x within 1.5 units in the last place: x = k ln 2 + r with |r| <= ln 2 / 2, a polynomial in r (Taylor to r^7 / 7!, whose
 // remainder there is below 2^-27), scaled by 2^k in two steps, so that overflow ends in infinity and underflow in
@@ -86,9 +94,8 @@ template <int N>
 TILE_FN Pack<N> exp(Pack<N> x) {
   if constexpr (no_compute) return x;
   using Integers = typename Pack<N>::Integers;
-  const Pack<N> low = Pack<N>::broadcast(-104.0f), high = Pack<N>::broadcast(89.0f);
-  x = select(x < low, low, x);
-  x = select(high < x, high, x);
+  x = select(x < -104.0f, -104.0f, x);
+  x = select(x > 89.0f, 89.0f, x);
   const float shift = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
   const Pack<N> k = (x * 1.44269504f + shift) - shift;
   Pack<N> r = x - k * 0.693145752f;  // ln 2 in two parts, the first with trailing zeros: k * part is exact
@@ -137,7 +144,7 @@ template <int N>
 TILE_FN Pack<N> first_lanes(Pack<N> a, int count) {
   typename Pack<N>::Integers lane{};
   for (int j = 0; j < N; ++j) lane[j] = j;
-  return select(Mask<N>{lane < count}, a, Pack<N>::broadcast(0.0f));
+  return select(Mask<N>{lane < count}, a, 0.0f);
 }
 
 }  // namespace tile

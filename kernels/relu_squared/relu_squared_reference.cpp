@@ -1,0 +1,26 @@
+// Squared ReLU in double precision, written from the formula (So et al. 2021, arXiv:2109.08668, section 4) and its derivative.
+#include "kernels/relu_squared/relu_squared_reference.hpp"
+
+#include "kernels/catalog/row_problem.hpp"
+
+namespace kernels::relu_squared {
+namespace {
+
+double relu(double x) { return x < 0 ? 0 : x; }  // NaN stays NaN
+
+}  // namespace
+
+void reference(Pass pass, const Problem& problem, Values& values) {
+  const std::vector<double>& x = values.at("x");
+  std::vector<double> result(x.size());
+  if (pass == Pass::forward) {
+    for (std::size_t i = 0; i < x.size(); ++i) result[i] = relu(x[i]) * relu(x[i]);
+    values["y"] = std::move(result);
+  } else {
+    const std::vector<double>& dy = values.at("dy");
+    for (std::size_t i = 0; i < x.size(); ++i) result[i] = 2 * relu(x[i]) * dy[i];
+    values[flag_option(problem, "in_place") ? "dy" : "dx"] = std::move(result);
+  }
+}
+
+}  // namespace kernels::relu_squared

@@ -1,0 +1,11 @@
+// What SwiGLU's passes allow as settings: the space of their RowConfig.
+#pragma once
+
+#include "kernels/catalog/row_config.hpp"
+
+namespace kernels::swiglu {
+
+RowSpace space(Pass pass);
+RowSpace space(Pass pass, const Problem& problem);
+
+}  // namespace kernels::swiglu

@@ -1,0 +1,51 @@
+// SwiGLU as an unfused framework runs it: the primitive operations that the plan of the eager provider strings together.
+// Each takes and gives ELEMENT; a framework computes silu and its gradient in one operation each, so these do too.
+#pragma once
+
+#include "kernels/tile/eager.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+
+namespace swiglu_eager {
+
+using T = tile::ELEMENT;
+
+TILE_FN void silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
+                  std::int64_t rows_per_program, std::int64_t columns) {
+  tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
+                     [](auto x) { return x * tile::sigmoid(x); });
+}
+
+// out = gradient * silu(a): the product with a saved silu(a), read from a instead: as many bytes, one launch.
+TILE_FN void multiply_by_silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
+                              std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
+                              std::int64_t rows_per_program, std::int64_t columns) {
+  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
+                      [](auto g, auto x) { return g * tile::rounded<T>(x * tile::sigmoid(x)); });
+}
+
+// out = gradient * silu'(a)
+TILE_FN void silu_backward(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
+                           std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
+                           std::int64_t rows_per_program, std::int64_t columns) {
+  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
+                      [](auto g, auto x) {
+                        const auto s = tile::sigmoid(x);
+                        return g * (s * (1.0f + x * (1.0f - s)));
+                      });
+}
+
+}  // namespace swiglu_eager
+
+using swiglu_eager::T;
+
+TILE_ENTRY(eager_scale, tile::eager::affine<T, T>)
+TILE_ENTRY(eager_multiply, tile::eager::multiply<T, T, T>)
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(eager_silu, swiglu_eager::silu)
+#else
+TILE_ENTRY(eager_multiply_by_silu, swiglu_eager::multiply_by_silu)
+TILE_ENTRY(eager_silu_backward, swiglu_eager::silu_backward)
+#endif

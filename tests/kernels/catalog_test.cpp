@@ -1,0 +1,311 @@
+// What operations say of themselves: settings, traffic, options, tensors, references.
+#include "kernels/catalog/operation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "kernels/catalog/row_config.hpp"
+#include "kernels/catalog/row_problem.hpp"
+
+namespace kernels {
+namespace {
+
+Target target_of(int cores, int vector_bytes) {
+  Target target;
+  target.cores = cores;
+  target.vector_bytes = vector_bytes;
+  return target;
+}
+
+Problem problem_of(const Operation& operation, std::int64_t rows, std::int64_t columns, DType dtype = DType::fp32) {
+  return {rows, columns, 0, dtype, default_options(operation)};
+}
+
+constexpr Pass passes[] = {Pass::forward, Pass::backward};
+
+TEST(Catalogue, FindsByNameAndOnlyThat) {
+  ASSERT_NE(find("rms_norm"), nullptr);
+  EXPECT_EQ(find("rms_norm")->name(), "rms_norm");
+  EXPECT_EQ(find("rms_nrom"), nullptr);
+  std::set<std::string> names;
+  for (const auto& operation : catalog()) EXPECT_TRUE(names.insert(operation->name()).second);
+}
+
+TEST(Catalogue, TypesHaveNamesAndSizes) {
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int64}) EXPECT_EQ(parse_dtype(name_of(dtype)), dtype);
+  EXPECT_EQ(parse_dtype("float"), std::nullopt);
+  EXPECT_EQ(size_of(DType::fp32), 4);
+  EXPECT_EQ(size_of(DType::bf16), 2);
+}
+
+TEST(Catalogue, EmbedsTheMainFilesAndTheVocabulary) {
+  std::set<std::string> paths;
+  for (const EmbeddedFile& file : embedded_sources()) paths.insert(file.path);
+  for (const auto& operation : catalog()) {
+    EXPECT_TRUE(paths.count(operation->main_file())) << operation->main_file();
+    for (const Pass pass : passes) {
+      const Plan eager = operation->eager_plan(pass, problem_of(*operation, 4, 4), target_of(2, 32));
+      EXPECT_TRUE(paths.count(eager.main_file)) << eager.main_file;
+    }
+  }
+  EXPECT_TRUE(paths.count("kernels/tile/tile.hpp"));
+}
+
+TEST(Settings, HeuristicIsValidAndFirstOfItsSpaceEverywhere) {
+  for (const auto& operation : catalog()) {
+    for (const Target& target : {target_of(1, 16), target_of(2, 64), target_of(96, 32)}) {
+      for (const std::int64_t rows : {0, 1, 3, 4096}) {
+        for (const std::int64_t columns : {0, 1, 17, 4096, 262144}) {
+          const Problem problem = problem_of(*operation, rows, columns, DType::bf16);
+          for (const Pass pass : passes) {
+            const Settings shipped = operation->heuristic(pass, problem, target);
+            EXPECT_EQ(operation->valid(pass, shipped, problem, target), "") << operation->name() << rows << "x" << columns;
+            EXPECT_EQ(operation->enumerate(pass, problem, target).front(), shipped);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Settings, SpaceIsOfAUsefulSizeAndWithoutRepetition) {
+  for (const auto& operation : catalog()) {
+    for (const Pass pass : passes) {
+      const Problem problem = problem_of(*operation, 4096, 4096);
+      const auto space = operation->enumerate(pass, problem, target_of(2, 64));
+      EXPECT_GE(space.size(), 24u) << operation->name() << " " << name_of(pass);
+      EXPECT_LE(space.size(), 150u) << operation->name() << " " << name_of(pass);
+      EXPECT_EQ(std::set<Settings>(space.begin(), space.end()).size(), space.size());
+      for (const Settings& settings : space) EXPECT_EQ(operation->valid(pass, settings, problem, target_of(2, 64)), "");
+    }
+  }
+}
+
+TEST(Settings, InvalidOnesNameTheConstraint) {
+  const Operation& operation = *find("rms_norm");
+  const Problem problem = problem_of(operation, 64, 4096);
+  const Target target = target_of(2, 64);
+  const auto changed = [&](Pass pass, const std::string& knob, std::int64_t value) {
+    Settings settings = operation.heuristic(pass, problem, target);
+    settings[knob] = value;
+    return operation.valid(pass, settings, problem, target);
+  };
+  EXPECT_NE(changed(Pass::forward, "BLOCK_ROW", 3).find("BLOCK_ROW"), std::string::npos);
+  EXPECT_NE(changed(Pass::forward, "num_threads", 64).find("num_threads"), std::string::npos);
+  EXPECT_NE(changed(Pass::forward, "num_stages", 2), "");
+  Settings missing = operation.heuristic(Pass::forward, problem, target);
+  missing.erase("UNROLL");
+  EXPECT_NE(operation.valid(Pass::forward, missing, problem, target).find("UNROLL"), std::string::npos);
+  Settings many = operation.heuristic(Pass::forward, problem, target);
+  many["BLOCK_ROW"] = 4;
+  many["UNROLL"] = 4;
+  EXPECT_NE(operation.valid(Pass::forward, many, problem, target).find("registers"), std::string::npos);
+  const Problem narrow = problem_of(operation, 64, 20);
+  Settings wide = operation.heuristic(Pass::forward, narrow, target);
+  wide["UNROLL"] = 4;
+  EXPECT_NE(operation.valid(Pass::forward, wide, narrow, target).find("fit"), std::string::npos);
+}
+
+TEST(Settings, StreamingStoresAreChosenWhereResultsExceedTheLastLevelCacheAndAreNotInPlace) {
+  const Target target = target_of(2, 64);
+  for (const auto& operation : catalog()) {
+    for (const Pass pass : passes) {
+      EXPECT_EQ(operation->heuristic(pass, problem_of(*operation, 64, 1024), target).at("STREAMING_STORES"), 0);
+      Problem large = problem_of(*operation, 8192, 8192);
+      EXPECT_EQ(operation->heuristic(pass, large, target).at("STREAMING_STORES"), 1);
+      large.options["in_place"] = "yes";
+      EXPECT_EQ(operation->heuristic(pass, large, target).at("STREAMING_STORES"), pass == Pass::forward ? 1 : 0);
+    }
+  }
+}
+
+TEST(Settings, KnobsOfTheLaunchDoNotChangeTheDefines) {
+  for (const auto& operation : catalog()) {
+    const Problem problem = problem_of(*operation, 256, 1024);
+    const Target target = target_of(4, 64);
+    for (const Pass pass : passes) {
+      const Settings base = operation->heuristic(pass, problem, target);
+      const auto defines = operation->plan(pass, problem, base, target, Ablation::none).defines;
+      for (const Knob& knob : operation->knobs(pass, target)) {
+        for (const std::int64_t value : knob.values) {
+          Settings changed = base;
+          changed[knob.name] = value;
+          if (changed == base) continue;
+          const auto other = operation->plan(pass, problem, changed, target, Ablation::none).defines;
+          EXPECT_EQ(other == defines, !knob.compiled) << knob.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Grid, CoversEveryRowOnceInWholeBlocks) {
+  std::mt19937 generator(3);
+  const Operation& operation = *find("rms_norm");
+  for (int i = 0; i < 2000; ++i) {
+    const Problem problem = problem_of(operation, generator() % 5000, 1 + generator() % 9000);
+    RowConfig config;
+    config.block_row = 1 << generator() % 3;
+    config.num_threads = 1 + int(generator() % 8);
+    config.programs_per_thread = generator() % 2 ? 1 : 4;
+    for (const RowGrid& grid : {independent_rows(config, problem), accumulated_rows(config, problem)}) {
+      EXPECT_GE(grid.programs * grid.rows_per_program, problem.rows);
+      EXPECT_LT((grid.programs - 1) * grid.rows_per_program, std::max<std::int64_t>(problem.rows, 1));
+      EXPECT_EQ(problem.rows == 0, grid.programs == 0);
+      EXPECT_EQ(grid.rows_per_program % (problem.rows > 0 ? config.block_row : 1), 0);
+    }
+    EXPECT_LE(accumulated_rows(config, problem).programs, config.num_threads * config.programs_per_thread);
+  }
+}
+
+TEST(Traffic, CountsEachTensorOnce) {
+  const Operation& rms_norm = *find("rms_norm");
+  const Problem problem = problem_of(rms_norm, 100, 1000, DType::bf16);
+  EXPECT_EQ(rms_norm.traffic(Pass::forward, problem).bytes_read, 100 * 1000 * 2 + 1000 * 2);
+  EXPECT_EQ(rms_norm.traffic(Pass::forward, problem).bytes_written, 100 * 1000 * 2 + 100 * 4);
+  EXPECT_EQ(rms_norm.traffic(Pass::backward, problem).bytes_read, 2 * 100 * 1000 * 2 + 1000 * 2 + 100 * 4);
+  EXPECT_EQ(rms_norm.traffic(Pass::backward, problem).bytes_written, 100 * 1000 * 2 + 1000 * 2);
+}
+
+TEST(Traffic, IsTheSizeOfThePassesTensors) {
+  for (const auto& operation : catalog()) {
+    for (const char* in_place : {"no", "yes"}) {
+      Problem problem = problem_of(*operation, 64, 128);
+      problem.options["in_place"] = in_place;
+      std::map<std::string, double> bytes;
+      for (const TensorSpec& spec : operation->tensors(problem)) bytes[spec.name] = double(spec.bytes());
+      for (const Pass pass : passes) {
+        double read = 0, written = 0;
+        for (const std::string& name : operation->pass(pass, problem).inputs) read += bytes.at(name);
+        for (const std::string& name : operation->pass(pass, problem).outputs) written += bytes.at(name);
+        EXPECT_EQ(operation->traffic(pass, problem).bytes_read, read) << operation->name() << " " << name_of(pass);
+        EXPECT_EQ(operation->traffic(pass, problem).bytes_written, written) << operation->name() << " " << name_of(pass);
+        EXPECT_GT(operation->traffic(pass, problem).flops, 0);
+      }
+    }
+  }
+}
+
+TEST(Options, DefaultsAreCompleteAndWrongOnesNameWhatIsAllowed) {
+  for (const auto& operation : catalog()) EXPECT_EQ(check_options(*operation, default_options(*operation)), "");
+  const Operation& operation = *find("rms_norm");
+  const auto wrong = [&](const std::string& name, const std::string& value) {
+    Problem problem = problem_of(operation, 2, 2);
+    problem.options[name] = value;
+    return operation.check(problem);
+  };
+  EXPECT_NE(wrong("casting_mode", "lama").find("llama, gemma, none"), std::string::npos);
+  EXPECT_NE(wrong("offset", "one").find("finite number"), std::string::npos);
+  EXPECT_NE(wrong("offset", "nan").find("finite number"), std::string::npos);
+  EXPECT_NE(wrong("offset", "1e999").find("finite number"), std::string::npos);
+  EXPECT_NE(wrong("eps", "-1").find("negative"), std::string::npos);
+  EXPECT_NE(wrong("color", "red").find("casting_mode"), std::string::npos);
+  Problem incomplete = problem_of(operation, 2, 2);
+  incomplete.options.erase("weight");
+  EXPECT_NE(operation.check(incomplete).find("weight"), std::string::npos);
+}
+
+TEST(Problems, OfImpossibleSizeAreRefused) {
+  for (const auto& operation : catalog()) {
+    EXPECT_NE(operation->check(problem_of(*operation, -1, 4)), "");
+    EXPECT_NE(operation->check(problem_of(*operation, 4, -1)), "");
+    EXPECT_NE(operation->check(problem_of(*operation, std::int64_t{1} << 40, std::int64_t{1} << 40)), "");
+    EXPECT_EQ(operation->check(problem_of(*operation, 0, 0)), "");
+  }
+}
+
+TEST(Problems, OfTheBaselineTablesExceedTheLastLevelCache) {
+  for (const auto& operation : catalog()) {
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      const Target target = target_of(2, 64);
+      for (const std::int64_t x : operation->default_sizes(target, dtype)) {
+        const Problem problem = operation->problem_at(x, target, dtype, default_options(*operation));
+        EXPECT_EQ(operation->x_of(problem), x);
+        EXPECT_GE(operation->traffic(Pass::forward, problem).bytes(), 2.0 * double(target.last_level_bytes));
+      }
+    }
+  }
+}
+
+// d/dt loss(inputs + t direction) by central differences must equal the gradients' inner product with the direction.
+void expect_gradient(const Operation& operation, Options options, const std::map<std::string, std::string>& gradient_of,
+                     const std::string& output, const std::string& output_gradient) {
+  options["in_place"] = "no";
+  const Problem problem = {6, 9, 0, DType::fp32, options};
+  std::mt19937 generator(5);
+  std::normal_distribution<double> normal(0, 1);
+  Values base, direction;
+  for (const TensorSpec& spec : operation.tensors(problem)) {
+    for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i) {
+      base[spec.name].push_back(normal(generator));
+      direction[spec.name].push_back(normal(generator));
+    }
+  }
+  const auto loss = [&](double t) {
+    Values values = base;
+    for (const auto& [input, gradient] : gradient_of) {
+      for (std::size_t i = 0; i < values[input].size(); ++i) values[input][i] += t * direction[input][i];
+    }
+    operation.reference(Pass::forward, problem, values);
+    double total = 0;
+    for (std::size_t i = 0; i < values[output].size(); ++i) total += values[output][i] * base[output_gradient][i];
+    return total;
+  };
+  Values values = base;
+  operation.reference(Pass::forward, problem, values);
+  operation.reference(Pass::backward, problem, values);
+  double predicted = 0;
+  for (const auto& [input, gradient] : gradient_of) {
+    for (std::size_t i = 0; i < base[input].size(); ++i) predicted += values.at(gradient)[i] * direction[input][i];
+  }
+  const double h = 1e-5;
+  EXPECT_NEAR((loss(h) - loss(-h)) / (2 * h), predicted, 1e-6 * (1 + std::fabs(predicted)));
+}
+
+TEST(References, BackwardIsTheDerivativeOfForward) {
+  Options options = default_options(*find("rms_norm"));
+  options["offset"] = "0.5";
+  expect_gradient(*find("rms_norm"), options, {{"x", "dx"}, {"weight", "dweight"}}, "y", "dy");
+  options["weight"] = "no";
+  expect_gradient(*find("rms_norm"), options, {{"x", "dx"}}, "y", "dy");
+  options = default_options(*find("swiglu"));
+  options["gate_multiplier"] = "1.25";
+  expect_gradient(*find("swiglu"), options, {{"a", "da"}, {"b", "db"}}, "c", "dc");
+  expect_gradient(*find("relu_squared"), default_options(*find("relu_squared")), {{"x", "dx"}}, "y", "dy");
+}
+
+TEST(References, InPlaceGradientsStandUnderTheInputsNames) {
+  for (const auto& operation : catalog()) {
+    Problem problem = problem_of(*operation, 2, 3);
+    problem.options["in_place"] = "yes";
+    Values values;
+    for (const TensorSpec& spec : operation->tensors(problem)) values[spec.name].assign(spec.rows * spec.columns, 0.75);
+    const Values before = values;
+    operation->reference(Pass::backward, problem, values);
+    const PassSpec spec = operation->pass(Pass::backward, problem);
+    EXPECT_FALSE(spec.overwritten.empty());
+    for (const std::string& name : spec.overwritten) {
+      EXPECT_TRUE(std::count(spec.outputs.begin(), spec.outputs.end(), name)) << name;
+      EXPECT_NE(values.at(name), before.at(name)) << operation->name() << " " << name;
+    }
+  }
+}
+
+TEST(Tolerances, GrowWithTheReductionAndShrinkWithThePrecision) {
+  const Operation& operation = *find("rms_norm");
+  const auto of = [&](std::int64_t columns, DType dtype) {
+    return operation.tolerance(Pass::forward, "y", problem_of(operation, 4, columns, dtype));
+  };
+  EXPECT_LT(of(64, DType::fp32), of(262144, DType::fp32));
+  EXPECT_LT(of(4096, DType::fp32), of(4096, DType::fp16));
+  EXPECT_LT(of(4096, DType::fp16), of(4096, DType::bf16));
+  EXPECT_LT(of(262144, DType::fp32), 1e-4);
+  EXPECT_LT(of(4096, DType::bf16), 0.02);
+}
+
+}  // namespace
+}  // namespace kernels

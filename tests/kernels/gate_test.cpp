@@ -1,0 +1,92 @@
+// The comparison with double precision is shown to fail: programs that are wrong in one place are caught.
+#include <gtest/gtest.h>
+
+#include "tests/kernels/plan_runner.hpp"
+
+namespace kernels {
+namespace {
+
+using testing::Bench;
+using testing::TileCompiler;
+using testing::cpu_target;
+
+std::string text_of(const std::string& path) {
+  for (const EmbeddedFile& file : embedded_sources()) {
+    if (file.path == path) return file.text;
+  }
+  ADD_FAILURE() << "no " << path;
+  return {};
+}
+
+struct Mutation {
+  std::string name, operation, file, from, to;
+};
+
+// Whether any of a few odd shapes shows that the mutated program is wrong.
+bool is_caught(const Mutation& mutation, DType dtype) {
+  std::string text = text_of(mutation.file);
+  const std::size_t place = text.find(mutation.from);
+  EXPECT_NE(place, std::string::npos) << mutation.name << ": '" << mutation.from << "' is not in " << mutation.file;
+  if (place == std::string::npos) return false;
+  text.replace(place, mutation.from.size(), mutation.to);
+  const Operation& operation = *find(mutation.operation);
+  TileCompiler::instance().replaced_texts = {{mutation.file, text}};
+  bool caught = false;
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 70}, {3, 1031}}) {
+    const Problem problem = {rows, columns, 0, dtype, default_options(operation), 3};
+    Bench bench(operation, {problem});
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      caught = caught || bench.run(pass, operation.heuristic(pass, problem, cpu_target()), cpu_target());
+    }
+    if (caught) break;
+  }
+  TileCompiler::instance().replaced_texts.clear();
+  return caught;
+}
+
+class Gate : public ::testing::TestWithParam<Mutation> {};
+
+TEST_P(Gate, CatchesTheMutation) {
+  EXPECT_TRUE(is_caught(GetParam(), DType::fp32)) << "fp32";
+  EXPECT_TRUE(is_caught(GetParam(), DType::bf16)) << "bf16";
+}
+
+const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile/cpu_machine.hpp";
+
+INSTANTIATE_TEST_SUITE_P(
+    Mutations, Gate,
+    ::testing::Values(
+        Mutation{"NoRoot", "rms_norm", rms, "tile::rsqrt(squares[row] / n + eps)", "1.0f / (squares[row] / n + eps)"},
+        Mutation{"OneColumnTooFewInTheMean", "rms_norm", rms, "squares[row] / n", "squares[row] / (n - 1.0f)"},
+        Mutation{"NoWeight", "rms_norm", rms, "return v * (w[e] + offset);", "return v;"},
+        Mutation{"WrongSign", "rms_norm", rms, "return -dot[row]", "return dot[row]"},
+        Mutation{"CubeIsSquare", "rms_norm", rms, "r[row] * r[row] * r[row] / n", "r[row] * r[row] / n"},
+        Mutation{"WeightGradientWithoutRstd", "rms_norm", rms, "g[e] * normalized(v[e], r[e])", "g[e] * v[e]"},
+        Mutation{"LastColumnsForgotten", "rms_norm", machine, "first.commit_partial(c, count, values, 0);", ""},
+        Mutation{"AccumulatorNotCleared", "rms_norm", machine, "memory[c] = 0;", "memory[c] += 0;"},
+        Mutation{"OneElementTooMany", "relu_squared", machine, "first.commit_partial(c, count, values, 0);",
+                 "first.commit_partial(c, count + 1, values, 0);"},
+        Mutation{"LastRowForgotten", "relu_squared", machine, "rows - row < rows_per_program ? rows :",
+                 "rows - row < rows_per_program ? rows - 1 :"},
+        Mutation{"ReluIsAbsolute", "relu_squared", "kernels/tile/pack.hpp", "select(x < 0.0f, 0.0f, x)",
+                 "select(x < 0.0f, -x, x)"},
+        Mutation{"HalfTheGradient", "relu_squared", "kernels/relu_squared/relu_squared.hpp", "2.0f * ", ""},
+        Mutation{"WrongGate", "swiglu", "kernels/swiglu/swiglu.hpp", "x * tile::sigmoid(x)", "tile::sigmoid(x)"},
+        Mutation{"GradientsSwapped", "swiglu", "kernels/swiglu/swiglu.hpp",
+                 "block.rows_of(da, da_stride), block.rows_of(db, db_stride)",
+                 "block.rows_of(db, db_stride), block.rows_of(da, da_stride)"},
+        Mutation{"DerivativeWithoutItsSecondTerm", "swiglu", "kernels/swiglu/swiglu.hpp", "(silu * (1.0f - s) + s)", "s"}),
+    [](const auto& mutation) { return mutation.param.name; });
+
+TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {
+  const double nan = std::nan("");
+  EXPECT_TRUE(testing::compare("t", {1, nan}, {1, 1}, 0.1, 1));
+  EXPECT_TRUE(testing::compare("t", {1, 1}, {1, nan}, 0.1, 1));
+  EXPECT_TRUE(testing::compare("t", {1, HUGE_VAL}, {1, -HUGE_VAL}, 0.1, 1));
+  EXPECT_TRUE(testing::compare("t", {1}, {1, 1}, 0.1, 1));
+  EXPECT_TRUE(testing::compare("t", {-1.2}, {-1}, 0.09, 1));
+  EXPECT_FALSE(testing::compare("t", {1, nan}, {1.05, nan}, 0.1, 1));
+}
+
+}  // namespace
+}  // namespace kernels
