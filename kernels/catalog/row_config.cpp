@@ -35,6 +35,7 @@ RowConfig RowConfig::from(const Settings& settings) {
   config.unroll = value("UNROLL", config.unroll);
   config.vector_bytes = value("VECTOR_BYTES", config.vector_bytes);
   config.prefetch = value("PREFETCH", config.prefetch);
+  config.prefetch_rows = value("PREFETCH_ROWS", config.prefetch_rows) != 0;
   config.streaming_stores = value("STREAMING_STORES", config.streaming_stores) != 0;
   config.num_threads = value("num_threads", config.num_threads);
   config.programs_per_thread = value("PROGRAMS_PER_THREAD", config.programs_per_thread);
@@ -47,10 +48,16 @@ std::vector<Knob> row_knobs(const RowSpace& space, const Target& target) {
        "rows-per-program"},
       {"UNROLL", space.unrolls, true, "vectors in flight of each row: independent sums, unrolled stores", "unrolling"},
       {"VECTOR_BYTES", vector_widths(target), true, "width of a vector of fp32 values", "access-width"},
-      {"PREFETCH", space.prefetches, true, "bytes prefetched ahead of the first read; 0 leaves it to the hardware",
-       "prefetch-distance"},
       {"STREAMING_STORES", {0, 1}, true, "results bypass the caches, without a read for ownership", "streaming-stores"},
       {"num_threads", thread_counts(target), false, "worker threads", "thread-count"}};
+  if (space.reads_rows_twice) {
+    knobs.push_back({"PREFETCH_ROWS", {0, 1}, true,
+                     "the next rows are prefetched while the present ones are worked on, half in each of the two readings",
+                     "prefetch-distance"});
+  } else {
+    knobs.push_back({"PREFETCH", space.prefetches, true,
+                     "bytes prefetched ahead of the first read; 0 leaves it to the hardware", "prefetch-distance"});
+  }
   if (space.has_programs_per_thread) {
     knobs.push_back({"PROGRAMS_PER_THREAD", {1, 4}, false,
                      "programs that a thread's rows are divided among; each has its own partial sums", "grid-sizing"});
@@ -80,10 +87,11 @@ std::string row_valid(const RowSpace& space, const Settings& settings, const Pro
   return "";
 }
 
-// One row at a time with two vectors in flight hides the latency of an addition on every core of the last ten years; wider
-// blocks pay only where the rows' shared vectors come from the second-level cache, because a row of each (data, weight, and
-// accumulators where there are any) no longer fits the first. Results that exceed the last-level cache are not read from it
-// later, so they bypass it; results in place are in the cache already. The hardware prefetches unit strides itself.
+// One row at a time with two vectors in flight hides the latency of an addition on every core of the last ten years; two rows
+// pay where what they share comes from the second-level cache, because two rows of fp32 no longer fit the first. Results of
+// more than half the last-level cache are pushed out of it by the operands that pass through it too, so they bypass it;
+// results in place are in the cache already. Rows that come from memory and are read twice are prefetched, because the
+// second reading leaves the hardware's prefetcher without a miss to follow; otherwise unit strides are left to it.
 Settings row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
   const std::int64_t widest = vector_widths(target).front();
   const std::int64_t row_bytes = problem.columns * 4;
@@ -91,13 +99,17 @@ Settings row_heuristic(const RowSpace& space, const Problem& problem, const Targ
   if (block_row > std::max<std::int64_t>(problem.rows, 1)) block_row = 1;
   std::int64_t unroll = contains(space.unrolls, 2) ? 2 : space.unrolls.front();
   while (unroll > 1 && (unroll * (widest / 4) > problem.columns || block_row * unroll > space.most_vectors)) unroll /= 2;
-  const bool streaming = !space.in_place && space.output_bytes > double(target.last_level_bytes);
+  const bool exceeds_cache = 2 * space.output_bytes > double(target.last_level_bytes);
   Settings settings = {{"BLOCK_ROW", block_row},
                        {"UNROLL", unroll},
                        {"VECTOR_BYTES", widest},
-                       {"PREFETCH", 0},
-                       {"STREAMING_STORES", streaming ? 1 : 0},
+                       {"STREAMING_STORES", exceeds_cache && !space.in_place ? 1 : 0},
                        {"num_threads", std::max(target.cores, 1)}};
+  if (space.reads_rows_twice) {
+    settings["PREFETCH_ROWS"] = exceeds_cache ? 1 : 0;
+  } else {
+    settings["PREFETCH"] = 0;
+  }
   if (space.has_programs_per_thread) settings["PROGRAMS_PER_THREAD"] = 1;
   return settings;
 }
@@ -108,6 +120,7 @@ std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& co
           {"UNROLL", std::to_string(config.unroll)},
           {"VECTOR_BYTES", std::to_string(config.vector_bytes)},
           {"PREFETCH", std::to_string(config.prefetch)},
+          {"PREFETCH_ROWS", config.prefetch_rows ? "1" : "0"},
           {"STREAMING_STORES", config.streaming_stores ? "1" : "0"},
           {"ELEMENT", name_of(problem.dtype)},
           {"TILE_PASS", pass == Pass::forward ? "TILE_FORWARD" : "TILE_BACKWARD"},

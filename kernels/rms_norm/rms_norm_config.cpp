@@ -7,6 +7,7 @@ namespace kernels::rms_norm {
 
 RowSpace space(Pass pass) {
   RowSpace space;
+  space.reads_rows_twice = true;
   if (pass == Pass::backward) {
     // Two operands, a weight, two results and an accumulator for each vector.
     space.unrolls = {1, 2};

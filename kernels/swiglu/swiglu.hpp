@@ -23,7 +23,7 @@ TILE_FN void forward(tile::Machine& machine, T* c, std::int64_t c_stride, const 
     const auto up = block.load(b, b_stride);
     block.map([&](auto e) {
       const auto x = gate[e] * gate_multiplier;
-      return tile::rounded<T>(x * tile::sigmoid(x)) * up[e];
+      return tile::rounded<T>(tile::silu(x)) * up[e];
     }, block.rows_of(c, c_stride));
   });
 }

@@ -15,7 +15,7 @@ using T = tile::ELEMENT;
 TILE_FN void silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
                   std::int64_t rows_per_program, std::int64_t columns) {
   tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-                     [](auto x) { return x * tile::sigmoid(x); });
+                     [](auto x) { return tile::silu(x); });
 }
 
 // out = gradient * silu(a): the product with a saved silu(a), read from a instead: as many bytes, one launch.
@@ -23,7 +23,7 @@ TILE_FN void multiply_by_silu(tile::Machine& m, T* out, std::int64_t out_stride,
                               std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
                               std::int64_t rows_per_program, std::int64_t columns) {
   tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
-                      [](auto g, auto x) { return g * tile::rounded<T>(x * tile::sigmoid(x)); });
+                      [](auto g, auto x) { return g * tile::rounded<T>(tile::silu(x)); });
 }
 
 // out = gradient * silu'(a)

@@ -37,15 +37,29 @@ using Values = Pack<lanes>;
 template <class T, int R, bool First>
 struct Tile {
   const T* rows[R];
+  std::int64_t next_block;  // bytes to the same row of the next block
+  std::int64_t half_row;    // bytes
 
   TILE_FN Values operator[](Element e) const {
     const T* from = rows[e.row] + e.column;
-    if constexpr (First && prefetch_bytes > 0 && !no_memory) {
-      if (e.unit * lanes * sizeof(T) % 64 == 0) __builtin_prefetch(reinterpret_cast<const char*>(from) + prefetch_bytes);
-    }
+    if constexpr (!no_memory) prefetch_from(reinterpret_cast<const char*>(from), e);
     return load<T, lanes>(from);
   }
   TILE_FN Values operator[](PartialElement e) const { return load_partial<T, lanes>(rows[e.row] + e.column, e.count); }
+
+ private:
+  // The element's index is a constant in an unrolled step, so a line is asked for once.
+  TILE_FN void prefetch_from(const char* from, Element e) const {
+    const std::int64_t place = e.unit * lanes * std::int64_t(sizeof(T));
+    if constexpr (First && prefetch_bytes > 0) {
+      if (place % 64 == 0) __builtin_prefetch(from + prefetch_bytes);
+    }
+    // Half of the next block while this one is read first, half while it is read again from the chip: memory is never idle.
+    if constexpr (prefetch_rows) {
+      const char* half = from - e.column * std::int64_t(sizeof(T)) / 2 + (First ? 0 : half_row);
+      if (place % 128 == 0) __builtin_prefetch(half + next_block, 0, 2);
+    }
+  }
 };
 
 // One row that all rows of a matrix share.
@@ -149,6 +163,8 @@ class Block {
   TILE_FN Tile<T, R, true> load(const T* matrix, std::int64_t stride) const {
     Tile<T, R, true> tile;
     for (int r = 0; r < R; ++r) tile.rows[r] = matrix + (first_row_ + r) * stride;
+    tile.next_block = R * stride * std::int64_t(sizeof(T));
+    tile.half_row = columns_ * std::int64_t(sizeof(T)) / 2;
     return tile;
   }
   // A tile that was read once by this block, as it is on the chip.
@@ -156,6 +172,8 @@ class Block {
   TILE_FN Tile<T, R, false> keep(const Tile<T, R, true>& tile) const {
     Tile<T, R, false> kept;
     for (int r = 0; r < R; ++r) kept.rows[r] = tile.rows[r];
+    kept.next_block = tile.next_block;
+    kept.half_row = tile.half_row;
     return kept;
   }
   // Rows of a matrix as destination of a map.
@@ -271,6 +289,9 @@ class Machine {
     for (std::int64_t c = 0; c < columns; ++c) memory[c] = 0;
     return {memory};
   }
+
+  // A block that is one row of `columns` elements: the first of whatever matrix is given to it.
+  TILE_FN Block<1> one_row(std::int64_t columns) const { return Block<1>(0, columns, ring_); }
 
   // body(block) for the rows program * rows_per_program up to the next program's, in blocks.
   template <class F>

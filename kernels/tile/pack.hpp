@@ -87,35 +87,74 @@ TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
 template <int N>
 TILE_FN Pack<N> relu(Pack<N> x) { return select(x < 0.0f, 0.0f, x); }
 
-// e^x within 1.5 units in the last place: x = k ln 2 + r with |r| <= ln 2 / 2, a polynomial in r (Taylor to r^7 / 7!, whose
-// remainder there is below 2^-27), scaled by 2^k in two steps, so that overflow ends in infinity and underflow in
-// subnormals and zero. NaN stays NaN.
+// x, but not below `low` or above `high`; a NaN stays a NaN.
 template <int N>
-TILE_FN Pack<N> exp(Pack<N> x) {
-  if constexpr (no_compute) return x;
-  using Integers = typename Pack<N>::Integers;
-  x = select(x < -104.0f, -104.0f, x);
-  x = select(x > 89.0f, 89.0f, x);
+TILE_FN Pack<N> clamp(Pack<N> x, float low, float high) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  // One instruction each where the comparison and choice would be two; the second operand is the result where one is a NaN.
+  if constexpr (N == 16) {
+    const auto least = Pack<N>::broadcast(low).v, most = Pack<N>::broadcast(high).v;
+    x.v = __builtin_ia32_maxps512_mask(least, x.v, x.v, 0xffff, 4);
+    return {__builtin_ia32_minps512_mask(most, x.v, x.v, 0xffff, 4)};
+  }
+#endif
+  x = select(x < low, low, x);
+  return select(x > high, high, x);
+}
+
+// 2^n by its bits, for -127 < n <= 128 (128: infinity).
+template <int N>
+TILE_FN Pack<N> power_of_two(typename Pack<N>::Integers n) {
+  return {reinterpret_cast<typename Pack<N>::Vector>((n + 127) << 23)};
+}
+
+// x = k ln 2 + r with a whole k and |r| <= ln 2 / 2 (a little more where the product was rounded), and e^r.
+template <int N>
+struct ReducedExp {
+  typename Pack<N>::Integers k;
+  Pack<N> value;
+};
+// The polynomial 1 + r + r^2 q(r) has the q of degree 4 that minimizes its largest relative error on that interval, 3.1e-9
+// before its coefficients are rounded (least squares, weights raised where the error is large until it is level).
+template <int N>
+TILE_FN ReducedExp<N> reduced_exp(Pack<N> x) {
   const float shift = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
   const Pack<N> k = (x * 1.44269504f + shift) - shift;
   Pack<N> r = x - k * 0.693145752f;  // ln 2 in two parts, the first with trailing zeros: k * part is exact
   r = r - k * 1.42860677e-6f;
-  Pack<N> p = Pack<N>::broadcast(1.0f / 5040);
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const Integers n = __builtin_convertvector(k.v, Integers);
-  const Integers half = n >> 1;
-  const Integers first = (half + 127) << 23, second = (n - half + 127) << 23;
-  return {p.v * reinterpret_cast<typename Pack<N>::Vector>(first) * reinterpret_cast<typename Pack<N>::Vector>(second)};
+  Pack<N> q = Pack<N>::broadcast(0.001381459878757596f);
+  q = q * r + 0.008368716575205326f;
+  q = q * r + 0.04166838899254799f;
+  q = q * r + 0.1666652113199234f;
+  q = q * r + 0.4999999403953552f;
+  q = q * r + 1.0f;
+  q = q * r + 1.0f;
+  return {__builtin_convertvector(k.v, typename Pack<N>::Integers), q};
+}
+
+// e^x within 2 units in the last place. The scaling by 2^k in two steps lets overflow end in infinity and underflow in
+// subnormals and zero. NaN stays NaN.
+template <int N>
+TILE_FN Pack<N> exp(Pack<N> x) {
+  if constexpr (no_compute) return x;
+  const ReducedExp<N> e = reduced_exp(clamp(x, -104.0f, 89.0f));
+  const auto half = e.k >> 1;
+  return e.value * power_of_two<N>(half) * power_of_two<N>(e.k - half);
+}
+
+// 1 + e^x, NaN for NaN. Scaled in one step: e^x is infinite from 88.4 on, and 2^-126 at least, which the sum does not see.
+template <int N>
+TILE_FN Pack<N> one_plus_exp(Pack<N> x) {
+  if constexpr (no_compute) return x;
+  const ReducedExp<N> e = reduced_exp(clamp(x, -87.0f, 89.0f));
+  return e.value * power_of_two<N>(e.k) + 1.0f;
 }
 
 template <int N>
-TILE_FN Pack<N> sigmoid(Pack<N> x) { return 1.0f / (1.0f + exp(-x)); }
+TILE_FN Pack<N> sigmoid(Pack<N> x) { return 1.0f / one_plus_exp(-x); }
+// x * sigmoid(x)
+template <int N>
+TILE_FN Pack<N> silu(Pack<N> x) { return x / one_plus_exp(-x); }
 
 TILE_FN float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 template <int N>

@@ -3,6 +3,7 @@
 //   UNROLL            vectors in flight of each row: independent accumulators of a reduction, unrolled stores of a map
 //   VECTOR_BYTES      bytes of one vector of fp32 values
 //   PREFETCH          bytes ahead of the current element that are prefetched where a tile is read first; 0: hardware alone
+//   PREFETCH_ROWS     1: the next block's rows are prefetched while this one's are worked on
 //   STREAMING_STORES  1: results bypass the caches (no read for ownership)
 //   TILE_ABLATION     0 none; 1 no arithmetic, same bytes; 2 no memory traffic, same arithmetic
 //   TILE_PASS         TILE_FORWARD or TILE_BACKWARD: whose entries the object holds, so that its code is that pass's alone
@@ -30,6 +31,9 @@
 #ifndef PREFETCH
 #define PREFETCH 0
 #endif
+#ifndef PREFETCH_ROWS
+#define PREFETCH_ROWS 0
+#endif
 #ifndef STREAMING_STORES
 #define STREAMING_STORES 0
 #endif
@@ -43,6 +47,7 @@ constexpr int block_row = BLOCK_ROW;
 constexpr int unroll = UNROLL;
 constexpr int lanes = VECTOR_BYTES / 4;
 constexpr int prefetch_bytes = PREFETCH;
+constexpr bool prefetch_rows = PREFETCH_ROWS != 0;
 constexpr bool streaming_stores = STREAMING_STORES != 0;
 constexpr bool no_compute = TILE_ABLATION == 1;
 constexpr bool no_memory = TILE_ABLATION == 2;

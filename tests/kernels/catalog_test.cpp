@@ -110,7 +110,7 @@ TEST(Settings, InvalidOnesNameTheConstraint) {
   EXPECT_NE(operation.valid(Pass::forward, wide, narrow, target).find("fit"), std::string::npos);
 }
 
-TEST(Settings, StreamingStoresAreChosenWhereResultsExceedTheLastLevelCacheAndAreNotInPlace) {
+TEST(Settings, StreamingStoresAreChosenWhereResultsDoNotStayInTheLastLevelCacheAndAreNotInPlace) {
   const Target target = target_of(2, 64);
   for (const auto& operation : catalog()) {
     for (const Pass pass : passes) {

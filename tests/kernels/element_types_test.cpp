@@ -132,6 +132,17 @@ TEST(Functions, SigmoidIsWithinFourUnitsAndKeepsNan) {
   EXPECT_TRUE(std::isnan(sigmoid_of(std::nanf(""))));
 }
 
+TEST(Functions, SiluIsItsFormulaAndKeepsNan) {
+  const auto silu = [](float x) { return tile::silu(tile::Pack<N>::broadcast(x)).v[0]; };
+  for (double x = -80; x < 40; x += 0.00931) {
+    const double exact = double(float(x)) / (1 + std::exp(-double(float(x))));
+    ASSERT_LE(ulps(silu(float(x)), exact), 4.0) << x;
+  }
+  EXPECT_EQ(silu(1e30f), 1e30f);
+  EXPECT_EQ(silu(-1e30f), 0.0f);
+  EXPECT_TRUE(std::isnan(silu(std::nanf(""))));
+}
+
 TEST(Functions, ReluKeepsNanAndZeroesNegatives) {
   const auto relu = [](float x) { return tile::relu(tile::Pack<N>::broadcast(x)).v[0]; };
   EXPECT_EQ(relu(-3.0f), 0.0f);

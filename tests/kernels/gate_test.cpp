@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"ReluIsAbsolute", "relu_squared", "kernels/tile/pack.hpp", "select(x < 0.0f, 0.0f, x)",
                  "select(x < 0.0f, -x, x)"},
         Mutation{"HalfTheGradient", "relu_squared", "kernels/relu_squared/relu_squared.hpp", "2.0f * ", ""},
-        Mutation{"WrongGate", "swiglu", "kernels/swiglu/swiglu.hpp", "x * tile::sigmoid(x)", "tile::sigmoid(x)"},
+        Mutation{"WrongGate", "swiglu", "kernels/swiglu/swiglu.hpp", "tile::silu(x)", "tile::sigmoid(x)"},
         Mutation{"GradientsSwapped", "swiglu", "kernels/swiglu/swiglu.hpp",
                  "block.rows_of(da, da_stride), block.rows_of(db, db_stride)",
                  "block.rows_of(db, db_stride), block.rows_of(da, da_stride)"},
