@@ -70,7 +70,8 @@ double root_mean_square(const std::vector<double>& values) {
   return finite > 0 ? std::sqrt(squares / double(finite)) : 0;
 }
 
-double Operation::value_scale(Pass, const std::string& tensor, const Problem&, const Values&, const Values& results) const {
+double Operation::value_scale(Pass, const std::string& tensor, const Problem&, const Values&,
+                              const Values& results) const {
   return root_mean_square(results.at(tensor));
 }
 
@@ -117,7 +118,8 @@ std::string check_options(const Operation& operation, const Options& options) {
   for (const auto& [name, value] : options) {
     bool is_known = false;
     for (const OptionSpec& spec : specs) is_known = is_known || spec.name == name;
-    if (!is_known) return operation.name() + " has no option '" + name + "'; it has " + (known.empty() ? "none" : known);
+    if (!is_known)
+      return operation.name() + " has no option '" + name + "'; it has " + (known.empty() ? "none" : known);
   }
   return "";
 }

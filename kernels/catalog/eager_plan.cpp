@@ -7,7 +7,8 @@
 
 namespace kernels {
 
-EagerPlan::EagerPlan(const std::string& main_file, Pass pass, const Problem& problem, DType compute, const Target& target)
+EagerPlan::EagerPlan(const std::string& main_file, Pass pass, const Problem& problem, DType compute,
+                     const Target& target)
     : problem_(problem), cores_(std::max(target.cores, 1)) {
   RowConfig config;
   config.unroll = 4;
@@ -59,10 +60,12 @@ void EagerPlan::over_vector(const std::string& entry, const std::vector<Operand>
   plan_.launches.push_back(std::move(launch));
 }
 
-void EagerPlan::row_reduction(const std::string& entry, const std::string& output, const Operand& matrix, float factor) {
+void EagerPlan::row_reduction(const std::string& entry, const std::string& output, const Operand& matrix,
+                              float factor) {
   const RowGrid grid = independent_rows(RowConfig{}, problem_);
   launch(entry, grid.programs,
-         {tensor(output), tensor(matrix.name), matrix.stride, problem_.rows, grid.rows_per_program, problem_.columns, factor});
+         {tensor(output), tensor(matrix.name), matrix.stride, problem_.rows, grid.rows_per_program, problem_.columns,
+          factor});
 }
 
 void EagerPlan::launch(const std::string& entry, std::int64_t programs, std::vector<Argument> arguments) {
@@ -75,9 +78,13 @@ void EagerPlan::column_sum(const std::string& output, const Operand& matrix) {
   const RowGrid grid = accumulated_rows(config, problem_);
   const std::string partial = output + "_partial";
   plan_.scratch.push_back({partial, DType::fp32, grid.programs, problem_.columns, problem_.columns});
-  plan_.launches.push_back({"eager_partial_column_sum", grid.programs, 0, 0, 1,
-                            {tensor(partial), tensor(matrix.name), matrix.stride, problem_.rows, grid.rows_per_program,
-                             problem_.columns}});
+  plan_.launches.push_back(
+      {"eager_partial_column_sum",
+       grid.programs,
+       0,
+       0,
+       1,
+       {tensor(partial), tensor(matrix.name), matrix.stride, problem_.rows, grid.rows_per_program, problem_.columns}});
   plan_.launches.push_back(column_sum_launch("eager_column_sum", output, partial, grid.programs, problem_.columns));
 }
 

@@ -27,8 +27,8 @@ class EagerPlan {
 
   // One operation over the problem's rows: the entry's matrices, then its vectors (by name), then rows, rows of a program,
   // columns, then its numbers.
-  void over_rows(const std::string& entry, const std::vector<Operand>& matrices, const std::vector<std::string>& vectors = {},
-                 const std::vector<float>& numbers = {});
+  void over_rows(const std::string& entry, const std::vector<Operand>& matrices,
+                 const std::vector<std::string>& vectors = {}, const std::vector<float>& numbers = {});
   // The same over one row of `length` elements.
   void over_vector(const std::string& entry, const std::vector<Operand>& vectors, std::int64_t length,
                    const std::vector<float>& numbers = {});

@@ -37,24 +37,24 @@ using Options = std::map<std::string, std::string>;
 // The machine a heuristic chooses for.
 struct Target {
   Machine machine = Machine::cpu;
-  int cores = 1;                       // cores, or multiprocessors
+  int cores = 1;  // cores, or multiprocessors
   std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, last_level_bytes = 32 << 20;
-  int vector_bytes = 32;               // widest vector register (CPU)
-  std::int64_t shared_bytes = 0;       // shared memory of a block (CUDA)
+  int vector_bytes = 32;          // widest vector register (CPU)
+  std::int64_t shared_bytes = 0;  // shared memory of a block (CUDA)
 };
 
 struct OptionSpec {
-  std::string name;                    // "casting_mode"
-  std::vector<std::string> values;     // allowed; the first is the default. Empty: any finite number
+  std::string name;                 // "casting_mode"
+  std::vector<std::string> values;  // allowed; the first is the default. Empty: any finite number
   std::string help;
-  std::string default_value = {};      // of a number
+  std::string default_value = {};  // of a number
 };
 
 struct Problem {
   std::int64_t rows = 0, columns = 0, depth = 0;  // depth: a third extent where an operation has one
   DType dtype = DType::fp32;
-  Options options;                     // complete: every option of the operation has a value
-  std::int64_t row_padding = 0;        // elements between the end of a row and the next row's start (non-contiguous rows)
+  Options options;               // complete: every option of the operation has a value
+  std::int64_t row_padding = 0;  // elements between the end of a row and the next row's start (non-contiguous rows)
 };
 
 enum class Distribution { normal, uniform, labels, zeros };
@@ -76,13 +76,15 @@ struct PassSpec {
 };
 
 // A tensor's address. One that the options leave out ("no weight") is passed as std::int64_t 0, a null pointer.
-struct TensorArgument { std::string name; };
+struct TensorArgument {
+  std::string name;
+};
 using Argument = std::variant<TensorArgument, std::int32_t, std::int64_t, float>;
 
 struct Launch {
   std::string entry;
   std::int64_t programs = 0;
-  int threads = 0;                     // CUDA: threads of a block. CPU: worker threads, 0 = all
+  int threads = 0;  // CUDA: threads of a block. CPU: worker threads, 0 = all
   std::int64_t dynamic_shared_bytes = 0;
   int cluster_size = 1;
   std::vector<Argument> arguments;
@@ -104,11 +106,11 @@ struct Traffic {
 
 // A parameter a variant may change. `compiled`: it changes the machine code; otherwise it changes the launch alone.
 struct Knob {
-  std::string name;                    // "BLOCK_ROW", "num_threads", "STREAMING_STORES"
+  std::string name;  // "BLOCK_ROW", "num_threads", "STREAMING_STORES"
   std::vector<std::int64_t> values;
   bool compiled = true;
-  std::string help;                    // what it does, in one line
-  std::string strategy;                // strategy word it belongs to: "rows-per-program", "streaming-stores", ...
+  std::string help;      // what it does, in one line
+  std::string strategy;  // strategy word it belongs to: "rows-per-program", "streaming-stores", ...
 };
 
 // What a person reading the source would state; goes into the profile's configuration block.
@@ -129,19 +131,21 @@ class Operation {
   virtual ~Operation() = default;
 
   virtual std::string name() const = 0;
-  virtual int tier() const = 0;                              // 1 element-wise, 2 reduction, 3 fused or complex
+  virtual int tier() const = 0;  // 1 element-wise, 2 reduction, 3 fused or complex
   virtual std::string tier_reason() const = 0;
-  virtual std::string formula() const = 0;                   // one line each pass, with its source
+  virtual std::string formula() const = 0;  // one line each pass, with its source
   virtual std::vector<OptionSpec> options() const = 0;
   virtual std::vector<DType> dtypes() const = 0;
-  virtual std::string main_file() const = 0;                 // the tile program: "kernels/rms_norm/rms_norm.hpp"
+  virtual std::string main_file() const = 0;  // the tile program: "kernels/rms_norm/rms_norm.hpp"
   virtual SourceNotes source_notes(const Problem& problem) const = 0;
 
   // The sizes of the baseline tables: x_name ("hidden_size") and its values; problem_at gives the whole problem of one x.
   virtual std::string x_name() const = 0;
   virtual std::vector<std::int64_t> default_sizes(const Target& target, DType dtype) const = 0;
   virtual Problem problem_at(std::int64_t x, const Target& target, DType dtype, const Options& options) const = 0;
-  virtual std::int64_t x_of(const Problem& problem) const { return problem.columns; }  // the inverse: what a settings function is asked with
+  virtual std::int64_t x_of(const Problem& problem) const {
+    return problem.columns;
+  }  // the inverse: what a settings function is asked with
   // Empty when the problem can be run; otherwise what is wrong with it ("columns must be at most ...").
   virtual std::string check(const Problem& problem) const = 0;
 
@@ -151,12 +155,14 @@ class Operation {
 
   virtual std::vector<Knob> knobs(Pass pass, const Target& target) const = 0;
   // Empty when valid; otherwise the constraint that is broken.
-  virtual std::string valid(Pass pass, const Settings& settings, const Problem& problem, const Target& target) const = 0;
+  virtual std::string valid(Pass pass, const Settings& settings, const Problem& problem,
+                            const Target& target) const = 0;
   virtual Settings heuristic(Pass pass, const Problem& problem, const Target& target) const = 0;
   // All valid settings, the heuristic's first.
   std::vector<Settings> enumerate(Pass pass, const Problem& problem, const Target& target) const;
 
-  virtual Plan plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target, Ablation ablation) const = 0;
+  virtual Plan plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target,
+                    Ablation ablation) const = 0;
   // What an unfused framework does: one launch for each primitive operation, temporaries in memory between them.
   virtual Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const = 0;
 

@@ -51,16 +51,22 @@ std::vector<Knob> row_knobs(const RowSpace& space, const Target& target) {
       {"STREAMING_STORES", {0, 1}, true, "results bypass the caches, without a read for ownership", "streaming-stores"},
       {"num_threads", thread_counts(target), false, "worker threads", "thread-count"}};
   if (space.reads_rows_twice) {
-    knobs.push_back({"PREFETCH_ROWS", {0, 1}, true,
-                     "the next rows are prefetched while the present ones are worked on, half in each of the two readings",
-                     "prefetch-distance"});
+    knobs.push_back(
+        {"PREFETCH_ROWS",
+         {0, 1},
+         true,
+         "the next rows are prefetched while the present ones are worked on, half in each of the two readings",
+         "prefetch-distance"});
   } else {
     knobs.push_back({"PREFETCH", space.prefetches, true,
                      "bytes prefetched ahead of the first read; 0 leaves it to the hardware", "prefetch-distance"});
   }
   if (space.has_programs_per_thread) {
-    knobs.push_back({"PROGRAMS_PER_THREAD", {1, 4}, false,
-                     "programs that a thread's rows are divided among; each has its own partial sums", "grid-sizing"});
+    knobs.push_back({"PROGRAMS_PER_THREAD",
+                     {1, 4},
+                     false,
+                     "programs that a thread's rows are divided among; each has its own partial sums",
+                     "grid-sizing"});
   }
   return knobs;
 }
@@ -98,7 +104,8 @@ Settings row_heuristic(const RowSpace& space, const Problem& problem, const Targ
   std::int64_t block_row = row_bytes * 2 > target.l1_bytes && contains(space.block_rows, 2) ? 2 : 1;
   if (block_row > std::max<std::int64_t>(problem.rows, 1)) block_row = 1;
   std::int64_t unroll = contains(space.unrolls, 2) ? 2 : space.unrolls.front();
-  while (unroll > 1 && (unroll * (widest / 4) > problem.columns || block_row * unroll > space.most_vectors)) unroll /= 2;
+  while (unroll > 1 && (unroll * (widest / 4) > problem.columns || block_row * unroll > space.most_vectors))
+    unroll /= 2;
   const bool exceeds_cache = 2 * space.output_bytes > double(target.last_level_bytes);
   Settings settings = {{"BLOCK_ROW", block_row},
                        {"UNROLL", unroll},

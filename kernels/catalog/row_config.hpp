@@ -11,10 +11,10 @@
 namespace kernels {
 
 struct RowConfig {
-  int block_row = 1;          // BLOCK_ROW: rows worked on together
-  int unroll = 2;             // UNROLL: vectors in flight of each row
-  int vector_bytes = 32;      // VECTOR_BYTES
-  int prefetch = 0;           // PREFETCH: bytes ahead
+  int block_row = 1;           // BLOCK_ROW: rows worked on together
+  int unroll = 2;              // UNROLL: vectors in flight of each row
+  int vector_bytes = 32;       // VECTOR_BYTES
+  int prefetch = 0;            // PREFETCH: bytes ahead
   bool prefetch_rows = false;  // PREFETCH_ROWS: of the next block, where rows are read twice
   bool streaming_stores = false;
   int num_threads = 1;
@@ -27,11 +27,11 @@ struct RowConfig {
 // What one pass of a kernel allows and needs.
 struct RowSpace {
   std::vector<std::int64_t> block_rows = {1, 2, 4}, unrolls = {1, 2, 4}, prefetches = {0, 1024};
-  bool reads_rows_twice = false;                       // PREFETCH_ROWS instead of PREFETCH
-  int most_vectors = 8;                                // BLOCK_ROW * UNROLL: beyond it the registers spill
-  bool has_programs_per_thread = false;                // the pass divides its rows among a chosen number of programs
-  double output_bytes = 0;                             // written once, not read again by the pass
-  bool in_place = false;                               // results replace inputs that were just read
+  bool reads_rows_twice = false;         // PREFETCH_ROWS instead of PREFETCH
+  int most_vectors = 8;                  // BLOCK_ROW * UNROLL: beyond it the registers spill
+  bool has_programs_per_thread = false;  // the pass divides its rows among a chosen number of programs
+  double output_bytes = 0;               // written once, not read again by the pass
+  bool in_place = false;                 // results replace inputs that were just read
 };
 
 std::vector<Knob> row_knobs(const RowSpace& space, const Target& target);

@@ -21,7 +21,8 @@ std::vector<Knob> RowOperation::knobs(Pass pass, const Target& target) const {
   return row_knobs(space(pass), target);
 }
 
-std::string RowOperation::valid(Pass pass, const Settings& settings, const Problem& problem, const Target& target) const {
+std::string RowOperation::valid(Pass pass, const Settings& settings, const Problem& problem,
+                                const Target& target) const {
   return row_valid(space(pass, problem), settings, problem, target);
 }
 

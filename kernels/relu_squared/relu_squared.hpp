@@ -18,10 +18,12 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto v = block.load(x, x_stride);
-    block.map([&](auto e) {
-      const auto positive = tile::relu(v[e]);
-      return positive * positive;
-    }, block.rows_of(y, y_stride));
+    block.map(
+        [&](auto e) {
+          const auto positive = tile::relu(v[e]);
+          return positive * positive;
+        },
+        block.rows_of(y, y_stride));
   });
 }
 

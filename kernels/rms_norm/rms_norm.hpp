@@ -54,17 +54,17 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
       const auto v = first[e];
       return v * v;
     });
-    const auto r = block.each_row([&](int row) {
-      return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps));
-    });
+    const auto r = block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
     block.store_column(rstd, r);
     const auto kept = block.keep(first);
-    block.map([&](auto e) {
-      const auto v = normalized(kept[e], r[e]);
-      if constexpr (!has_weight) return v;
-      if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
-      return v * (w[e] + offset);
-    }, block.rows_of(y, y_stride));
+    block.map(
+        [&](auto e) {
+          const auto v = normalized(kept[e], r[e]);
+          if constexpr (!has_weight) return v;
+          if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
+          return v * (w[e] + offset);
+        },
+        block.rows_of(y, y_stride));
   });
 }
 

@@ -21,7 +21,11 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
-  plan.launches.push_back({"rms_norm_forward", grid.programs, config.num_threads, 0, 1,
+  plan.launches.push_back({"rms_norm_forward",
+                           grid.programs,
+                           config.num_threads,
+                           0,
+                           1,
                            {tensor("y"), stride, tensor("x"), stride, tensor_or_null("weight", has_weight(problem)),
                             tensor("rstd"), problem.rows, grid.rows_per_program, problem.columns,
                             float(number_option(problem, "eps")), float(number_option(problem, "offset"))}});
@@ -36,11 +40,15 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   if (weight) {
     plan.scratch.push_back({"dweight_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
   }
-  plan.launches.push_back({"rms_norm_backward", grid.programs, config.num_threads, 0, 1,
-                           {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor("x"), stride,
-                            tensor_or_null("weight", weight), tensor("rstd"), tensor_or_null("dweight_partial", weight),
-                            problem.rows, grid.rows_per_program, problem.columns,
-                            float(number_option(problem, "offset"))}});
+  plan.launches.push_back(
+      {"rms_norm_backward",
+       grid.programs,
+       config.num_threads,
+       0,
+       1,
+       {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor("x"), stride, tensor_or_null("weight", weight),
+        tensor("rstd"), tensor_or_null("dweight_partial", weight), problem.rows, grid.rows_per_program, problem.columns,
+        float(number_option(problem, "offset"))}});
   if (weight) {
     plan.launches.push_back(
         column_sum_launch("rms_norm_column_sum", "dweight", "dweight_partial", grid.programs, problem.columns));
@@ -71,7 +79,8 @@ void eager_forward(EagerPlan& plan, const Problem& problem, DType compute) {
     plan.over_vector("eager_weight", {scale, plan.whole_vector("weight", columns)}, columns,
                      {1, float(number_option(problem, "offset"))});
     if (gemma && upcasts) {
-      plan.over_rows("eager_scale_columns_compute", {result = plan.temporary("scaled", compute), normalized}, {scale.name});
+      plan.over_rows("eager_scale_columns_compute", {result = plan.temporary("scaled", compute), normalized},
+                     {scale.name});
     } else {
       if (upcasts) plan.over_rows("eager_downcast", {result = plan.temporary("rounded", problem.dtype), normalized});
       plan.over_rows("eager_scale_columns", {y, result}, {scale.name});
@@ -132,18 +141,20 @@ class RmsNorm final : public RowOperation {
   }
   std::string formula() const override {
     return "forward: y = x * rstd * (offset + w), rstd = 1 / sqrt(mean(x^2) + eps)\n"
-           "backward: dx = rstd * m - x * rstd^3 / n * sum(m * x), m = dy * (offset + w); dw = sum over rows of dy * x * rstd\n"
+           "backward: dx = rstd * m - x * rstd^3 / n * sum(m * x), m = dy * (offset + w); dw = sum over rows of dy * x "
+           "* rstd\n"
            "(Zhang and Sennrich 2019, arXiv:1910.07467)";
   }
   std::vector<OptionSpec> options() const override {
-    return {{"casting_mode",
-             {"llama", "gemma", "none"},
-             "where 16-bit values are rounded: llama: x * rstd, then the product with the weight; gemma: the result alone; "
-             "none: every intermediate value"},
-            {"offset", {}, "added to the weight (gemma models: 1)", "0"},
-            {"eps", {}, "added to the mean square", "1e-6"},
-            {"weight", {"yes", "no"}, "whether there is a weight (elementwise affine)"},
-            {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
+    return {
+        {"casting_mode",
+         {"llama", "gemma", "none"},
+         "where 16-bit values are rounded: llama: x * rstd, then the product with the weight; gemma: the result alone; "
+         "none: every intermediate value"},
+        {"offset", {}, "added to the weight (gemma models: 1)", "0"},
+        {"eps", {}, "added to the mean square", "1e-6"},
+        {"weight", {"yes", "no"}, "whether there is a weight (elementwise affine)"},
+        {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
   }
   SourceNotes source_notes(const Problem& problem) const override;
 
@@ -182,14 +193,16 @@ class RmsNorm final : public RowOperation {
 SourceNotes RmsNorm::source_notes(const Problem& problem) const {
   const bool in_place = flag_option(problem, "in_place");
   return {
-      "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from its caches",
+      "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
+      "its caches",
       "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
       in_place ? "backward writes dx over dy, element by element after reading it" : "none: dx has memory of its own",
       "rstd is saved (one value a row); x * rstd is recomputed in backward",
       "sums, rstd and products in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
           " rounded to nearest even",
       casting(problem),
-      "a reduction over the row, then a map; backward accumulates dw over the rows of a program, then sums the programs",
+      "a reduction over the row, then a map; backward accumulates dw over the rows of a program, then sums the "
+      "programs",
       "ELEMENT, CASTING_MODE, HAS_WEIGHT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
 }
 

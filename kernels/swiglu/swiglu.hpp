@@ -21,10 +21,12 @@ TILE_FN void forward(tile::Machine& machine, T* c, std::int64_t c_stride, const 
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto gate = block.load(a, a_stride);
     const auto up = block.load(b, b_stride);
-    block.map([&](auto e) {
-      const auto x = gate[e] * gate_multiplier;
-      return tile::rounded<T>(tile::silu(x)) * up[e];
-    }, block.rows_of(c, c_stride));
+    block.map(
+        [&](auto e) {
+          const auto x = gate[e] * gate_multiplier;
+          return tile::rounded<T>(tile::silu(x)) * up[e];
+        },
+        block.rows_of(c, c_stride));
   });
 }
 
@@ -36,13 +38,15 @@ TILE_FN void backward(tile::Machine& machine, T* da, std::int64_t da_stride, T* 
     const auto gradient = block.load(dc, dc_stride);
     const auto gate = block.load(a, a_stride);
     const auto up = block.load(b, b_stride);
-    block.map([&](auto e) {
-      const auto x = gate[e] * gate_multiplier;
-      const auto s = tile::sigmoid(x);
-      const auto silu = x * s;
-      const auto g = gradient[e];
-      return tile::results(g * up[e] * gate_multiplier * (silu * (1.0f - s) + s), g * silu);
-    }, block.rows_of(da, da_stride), block.rows_of(db, db_stride));
+    block.map(
+        [&](auto e) {
+          const auto x = gate[e] * gate_multiplier;
+          const auto s = tile::sigmoid(x);
+          const auto silu = x * s;
+          const auto g = gradient[e];
+          return tile::results(g * up[e] * gate_multiplier * (silu * (1.0f - s) + s), g * silu);
+        },
+        block.rows_of(da, da_stride), block.rows_of(db, db_stride));
   });
 }
 

@@ -12,8 +12,8 @@ namespace swiglu_eager {
 
 using T = tile::ELEMENT;
 
-TILE_FN void silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                  std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
+                  std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
                      [](auto x) { return tile::silu(x); });
 }

@@ -29,8 +29,9 @@ class Swiglu final : public RowOperation {
   SourceNotes source_notes(const Problem& problem) const override {
     return {"unit stride along a row, rows contiguous or padded; each element is read once",
             "STREAMING_STORES: the rows of c, da and db bypass the caches",
-            flag_option(problem, "in_place") ? "backward writes da over a and db over b, element by element after reading"
-                                             : "none: da and db have memory of their own",
+            flag_option(problem, "in_place")
+                ? "backward writes da over a and db over b, element by element after reading"
+                : "none: da and db have memory of their own",
             "nothing is saved besides the inputs; silu(s a) is recomputed in backward",
             "sigmoid and products in fp32; silu(s a) and the results rounded to the type, to nearest even",
             "silu in fp32, rounded to the type before the product with b",
@@ -70,8 +71,9 @@ class Swiglu final : public RowOperation {
     if (pass == Pass::forward) {
       plan.launches = {independent_launch("swiglu_forward", {"c", "a", "b"}, problem, config, {multiplier(problem)})};
     } else {
-      plan.launches = {independent_launch("swiglu_backward", {in_place ? "a" : "da", in_place ? "b" : "db", "dc", "a", "b"},
-                                          problem, config, {multiplier(problem)})};
+      plan.launches = {independent_launch("swiglu_backward",
+                                          {in_place ? "a" : "da", in_place ? "b" : "db", "dc", "a", "b"}, problem,
+                                          config, {multiplier(problem)})};
     }
     return plan;
   }
@@ -83,7 +85,8 @@ Plan Swiglu::eager_plan(Pass pass, const Problem& problem, const Target& target)
   const Operand a = plan.matrix("a"), b = plan.matrix("b");
   const bool scales = multiplier(problem) != 1;
   Operand gate = a;
-  if (scales) plan.over_rows("eager_scale", {gate = plan.temporary("gate", problem.dtype), a}, {}, {multiplier(problem), 0});
+  if (scales)
+    plan.over_rows("eager_scale", {gate = plan.temporary("gate", problem.dtype), a}, {}, {multiplier(problem), 0});
   if (pass == Pass::forward) {
     const Operand silu = plan.temporary("silu", problem.dtype);
     plan.over_rows("eager_silu", {silu, gate});
@@ -91,7 +94,8 @@ Plan Swiglu::eager_plan(Pass pass, const Problem& problem, const Target& target)
     return plan.take();
   }
   const bool in_place = flag_option(problem, "in_place");
-  const Operand dc = plan.matrix("dc"), da = plan.matrix(in_place ? "a" : "da"), db = plan.matrix(in_place ? "b" : "db");
+  const Operand dc = plan.matrix("dc"), da = plan.matrix(in_place ? "a" : "da"),
+                db = plan.matrix(in_place ? "b" : "db");
   const Operand dsilu = plan.temporary("dsilu", problem.dtype);
   plan.over_rows("eager_multiply", {dsilu, dc, b});
   plan.over_rows("eager_multiply_by_silu", {db, dc, gate});

@@ -91,9 +91,13 @@ struct Results {
 };
 TILE_FN Results<1> as_results(Values v) { return {{v}}; }
 template <int K>
-TILE_FN Results<K> as_results(Results<K> r) { return r; }
+TILE_FN Results<K> as_results(Results<K> r) {
+  return r;
+}
 template <class... P>
-TILE_FN Results<int(sizeof...(P))> results(P... p) { return {{p...}}; }
+TILE_FN Results<int(sizeof...(P))> results(P... p) {
+  return {{p...}};
+}
 
 // Destination of a map: rows of a matrix.
 template <class T, int R>
@@ -220,7 +224,9 @@ class Block {
       }
       while (c < end) {
         const int count = end - c < lanes ? int(end - c) : lanes;
-        repeat<R>([&](int r) TILE_LAMBDA { part[r][0] = part[r][0] + first_lanes(f(PartialElement{c, r, count}), count); });
+        repeat<R>([&](int r) TILE_LAMBDA {
+          part[r][0] = part[r][0] + first_lanes(f(PartialElement{c, r, count}), count);
+        });
         c += count;
       }
       repeat<R>([&](int r) TILE_LAMBDA {
@@ -282,7 +288,9 @@ class Machine {
 
   // A row that all blocks read.
   template <class T>
-  TILE_FN Row<T> row(const T* data) const { return {data}; }
+  TILE_FN Row<T> row(const T* data) const {
+    return {data};
+  }
 
   // Sums over the rows of this program, kept in `memory` (columns values), from zero.
   TILE_FN Accumulator accumulator(float* memory, std::int64_t columns) const {
@@ -298,7 +306,8 @@ class Machine {
   TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, F body) const {
     std::int64_t row = program_ * rows_per_program;
     const std::int64_t end = rows - row < rows_per_program ? rows : row + rows_per_program;
-    for (; row + block_row <= end; row += block_row) body(Block<block_row>(placed(row, rows, block_row), columns, ring_));
+    for (; row + block_row <= end; row += block_row)
+      body(Block<block_row>(placed(row, rows, block_row), columns, ring_));
     if constexpr (block_row > 1) {
       for (; row < end; ++row) body(Block<1, 1>(placed(row, rows, 1), columns, ring_));
     }
@@ -320,7 +329,9 @@ class Machine {
 struct ArgumentReader {
   void* const* position;
   template <class A>
-  TILE_FN A read() { return *static_cast<const A*>(*position++); }
+  TILE_FN A read() {
+    return *static_cast<const A*>(*position++);
+  }
 };
 
 // Decodes the arguments by the program's parameter types and runs the programs [first, last).
@@ -349,8 +360,8 @@ struct Entry<Program> {
 }  // namespace tile
 
 // The C entry NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`, the last argument of the macro.
-#define TILE_ENTRY(NAME, ...)                                                                                   \
+#define TILE_ENTRY(NAME, ...)                                                                                  \
   extern "C" __attribute__((flatten)) void NAME(void* const* arguments, std::int64_t first, std::int64_t last, \
                                                 int worker, int, void*) {                                      \
-    tile::Entry<&__VA_ARGS__>::run(arguments, first, last, worker);                                             \
+    tile::Entry<&__VA_ARGS__>::run(arguments, first, last, worker);                                            \
   }

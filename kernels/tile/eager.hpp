@@ -19,8 +19,8 @@ TILE_FN void unary(Machine& m, Out* out, std::int64_t out_stride, const A* a, st
 }
 
 template <class Out, class A>
-TILE_FN void convert(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, std::int64_t rows,
-                     std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void convert(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return x; });
 }
 
@@ -34,8 +34,7 @@ TILE_FN void square(Machine& m, T* out, std::int64_t out_stride, const T* a, std
 template <class Out, class A>
 TILE_FN void affine(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, std::int64_t rows,
                     std::int64_t rows_per_program, std::int64_t columns, float factor, float addend) {
-  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-        [&](auto x) { return x * factor + addend; });
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [&](auto x) { return x * factor + addend; });
 }
 
 template <class T>
@@ -53,7 +52,8 @@ TILE_FN void relu_of(Machine& m, T* out, std::int64_t out_stride, const T* a, st
 // out = f(a, b)
 template <class Out, class A, class B, class F>
 TILE_FN void binary(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
-                    std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, F f) {
+                    std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
+                    F f) {
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto x = block.load(a, a_stride);
     const auto y = block.load(b, b_stride);
@@ -77,8 +77,8 @@ TILE_FN void add(Machine& m, Out* out, std::int64_t out_stride, const A* a, std:
 
 // out = a * scale[row]
 template <class Out, class A, class S>
-TILE_FN void scale_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const S* scale,
-                        std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void scale_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                        const S* scale, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto x = block.load(a, a_stride);
     const auto s = block.load_column(scale);

@@ -31,20 +31,30 @@ using RawVector = typename Raw<T, N>::Vector;
 template <int N>
 using Bits = typename Pack<N>::Integers;
 template <int N>
-TILE_FN Bits<N> bits_of(Pack<N> a) { return reinterpret_cast<Bits<N>>(a.v); }
+TILE_FN Bits<N> bits_of(Pack<N> a) {
+  return reinterpret_cast<Bits<N>>(a.v);
+}
 template <int N>
-TILE_FN Pack<N> from_bits(Bits<N> bits) { return {reinterpret_cast<typename Pack<N>::Vector>(bits)}; }
+TILE_FN Pack<N> from_bits(Bits<N> bits) {
+  return {reinterpret_cast<typename Pack<N>::Vector>(bits)};
+}
 
 // A type as a value, to choose between functions.
 template <class T>
 struct Type {};
 
 template <int N>
-TILE_FN Pack<N> widen(Type<float>, RawVector<float, N> raw) { return {raw}; }
+TILE_FN Pack<N> widen(Type<float>, RawVector<float, N> raw) {
+  return {raw};
+}
 template <int N>
-TILE_FN RawVector<float, N> narrow(Type<float>, Pack<N> a) { return a.v; }
+TILE_FN RawVector<float, N> narrow(Type<float>, Pack<N> a) {
+  return a.v;
+}
 template <int N>
-TILE_FN Pack<N> round_to(Type<float>, Pack<N> a) { return a; }
+TILE_FN Pack<N> round_to(Type<float>, Pack<N> a) {
+  return a;
+}
 
 // GCC 12 makes two extensions and two shuffles of one 512-bit extension, so it is told the instruction.
 typedef short Signed16 __attribute__((vector_size(32)));
@@ -63,7 +73,9 @@ TILE_FN Bits<N> zero_extend(RawVector<bf16, N> raw) {
 }
 
 template <int N>
-TILE_FN Pack<N> widen(Type<bf16>, RawVector<bf16, N> raw) { return from_bits<N>(zero_extend<N>(raw) << 16); }
+TILE_FN Pack<N> widen(Type<bf16>, RawVector<bf16, N> raw) {
+  return from_bits<N>(zero_extend<N>(raw) << 16);
+}
 
 // The upper 16 bits hold the rounded value, the lower ones are arbitrary. Adding half of the last kept place, less one
 // where that place is even, carries exactly when the value is to be rounded up, into infinity where it overflows. A NaN
@@ -121,7 +133,9 @@ TILE_FN RawVector<fp16, N> narrow(Type<fp16>, Pack<N> a) {
   return __builtin_convertvector(to_half_bits(a), RawVector<fp16, N>);
 }
 template <int N>
-TILE_FN Pack<N> round_to(Type<fp16>, Pack<N> a) { return widen<N>(Type<fp16>{}, narrow<N>(Type<fp16>{}, a)); }
+TILE_FN Pack<N> round_to(Type<fp16>, Pack<N> a) {
+  return widen<N>(Type<fp16>{}, narrow<N>(Type<fp16>{}, a));
+}
 
 // a rounded to T's precision, as a vector of fp32.
 template <class T, int N>
@@ -130,7 +144,9 @@ TILE_FN Pack<N> rounded(Pack<N> a) {
   return round_to<N>(Type<T>{}, a);
 }
 template <class T>
-TILE_FN float rounded(float a) { return rounded<T>(Pack<4>::broadcast(a)).v[0]; }
+TILE_FN float rounded(float a) {
+  return rounded<T>(Pack<4>::broadcast(a)).v[0];
+}
 template <class T>
 TILE_FN float to_float(T element) {
   RawVector<T, 4> raw{};

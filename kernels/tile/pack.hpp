@@ -33,21 +33,21 @@ struct Mask {
   typename Pack<N>::Integers bits;
 };
 
-#define TILE_OPERATOR(OP)                                                      \
-  template <int N>                                                             \
-  TILE_FN Pack<N> operator OP(Pack<N> a, Pack<N> b) {                          \
-    if constexpr (no_compute) return a;                                        \
-    return {a.v OP b.v};                                                       \
-  }                                                                            \
-  template <int N>                                                             \
-  TILE_FN Pack<N> operator OP(Pack<N> a, float b) {                            \
-    if constexpr (no_compute) return a;                                        \
-    return {a.v OP b};                                                         \
-  }                                                                            \
-  template <int N>                                                             \
-  TILE_FN Pack<N> operator OP(float a, Pack<N> b) {                            \
-    if constexpr (no_compute) return b;                                        \
-    return {a OP b.v};                                                         \
+#define TILE_OPERATOR(OP)                             \
+  template <int N>                                    \
+  TILE_FN Pack<N> operator OP(Pack<N> a, Pack<N> b) { \
+    if constexpr (no_compute) return a;               \
+    return {a.v OP b.v};                              \
+  }                                                   \
+  template <int N>                                    \
+  TILE_FN Pack<N> operator OP(Pack<N> a, float b) {   \
+    if constexpr (no_compute) return a;               \
+    return {a.v OP b};                                \
+  }                                                   \
+  template <int N>                                    \
+  TILE_FN Pack<N> operator OP(float a, Pack<N> b) {   \
+    if constexpr (no_compute) return b;               \
+    return {a OP b.v};                                \
   }
 TILE_OPERATOR(+)
 TILE_OPERATOR(-)
@@ -62,11 +62,17 @@ TILE_FN Pack<N> operator-(Pack<N> a) {
 }
 
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, Pack<N> b) { return {a.v < b.v}; }
+TILE_FN Mask<N> operator<(Pack<N> a, Pack<N> b) {
+  return {a.v < b.v};
+}
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, float b) { return a < Pack<N>::broadcast(b); }
+TILE_FN Mask<N> operator<(Pack<N> a, float b) {
+  return a < Pack<N>::broadcast(b);
+}
 template <int N>
-TILE_FN Mask<N> operator>(Pack<N> a, float b) { return Pack<N>::broadcast(b) < a; }
+TILE_FN Mask<N> operator>(Pack<N> a, float b) {
+  return Pack<N>::broadcast(b) < a;
+}
 
 // Where the mask holds a, elsewhere b.
 template <int N>
@@ -76,7 +82,9 @@ TILE_FN Pack<N> select(Mask<N> mask, Pack<N> a, Pack<N> b) {
 }
 
 template <int N>
-TILE_FN Pack<N> select(Mask<N> mask, Pack<N> a, float b) { return select(mask, a, Pack<N>::broadcast(b)); }
+TILE_FN Pack<N> select(Mask<N> mask, Pack<N> a, float b) {
+  return select(mask, a, Pack<N>::broadcast(b));
+}
 template <int N>
 TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
   if constexpr (no_compute) return b;
@@ -85,7 +93,9 @@ TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
 
 // max(x, 0) that keeps a NaN: a comparison with NaN is false.
 template <int N>
-TILE_FN Pack<N> relu(Pack<N> x) { return select(x < 0.0f, 0.0f, x); }
+TILE_FN Pack<N> relu(Pack<N> x) {
+  return select(x < 0.0f, 0.0f, x);
+}
 
 // x, but not below `low` or above `high`; a NaN stays a NaN.
 template <int N>
@@ -151,10 +161,14 @@ TILE_FN Pack<N> one_plus_exp(Pack<N> x) {
 }
 
 template <int N>
-TILE_FN Pack<N> sigmoid(Pack<N> x) { return 1.0f / one_plus_exp(-x); }
+TILE_FN Pack<N> sigmoid(Pack<N> x) {
+  return 1.0f / one_plus_exp(-x);
+}
 // x * sigmoid(x)
 template <int N>
-TILE_FN Pack<N> silu(Pack<N> x) { return x / one_plus_exp(-x); }
+TILE_FN Pack<N> silu(Pack<N> x) {
+  return x / one_plus_exp(-x);
+}
 
 TILE_FN float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 template <int N>

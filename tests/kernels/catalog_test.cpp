@@ -36,7 +36,8 @@ TEST(Catalogue, FindsByNameAndOnlyThat) {
 }
 
 TEST(Catalogue, TypesHaveNamesAndSizes) {
-  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int64}) EXPECT_EQ(parse_dtype(name_of(dtype)), dtype);
+  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int64})
+    EXPECT_EQ(parse_dtype(name_of(dtype)), dtype);
   EXPECT_EQ(parse_dtype("float"), std::nullopt);
   EXPECT_EQ(size_of(DType::fp32), 4);
   EXPECT_EQ(size_of(DType::bf16), 2);
@@ -63,7 +64,8 @@ TEST(Settings, HeuristicIsValidAndFirstOfItsSpaceEverywhere) {
           const Problem problem = problem_of(*operation, rows, columns, DType::bf16);
           for (const Pass pass : passes) {
             const Settings shipped = operation->heuristic(pass, problem, target);
-            EXPECT_EQ(operation->valid(pass, shipped, problem, target), "") << operation->name() << rows << "x" << columns;
+            EXPECT_EQ(operation->valid(pass, shipped, problem, target), "")
+                << operation->name() << rows << "x" << columns;
             EXPECT_EQ(operation->enumerate(pass, problem, target).front(), shipped);
           }
         }
@@ -183,7 +185,8 @@ TEST(Traffic, IsTheSizeOfThePassesTensors) {
         for (const std::string& name : operation->pass(pass, problem).inputs) read += bytes.at(name);
         for (const std::string& name : operation->pass(pass, problem).outputs) written += bytes.at(name);
         EXPECT_EQ(operation->traffic(pass, problem).bytes_read, read) << operation->name() << " " << name_of(pass);
-        EXPECT_EQ(operation->traffic(pass, problem).bytes_written, written) << operation->name() << " " << name_of(pass);
+        EXPECT_EQ(operation->traffic(pass, problem).bytes_written, written)
+            << operation->name() << " " << name_of(pass);
         EXPECT_GT(operation->traffic(pass, problem).flops, 0);
       }
     }

@@ -65,7 +65,8 @@ void expect_nearest_everywhere(DType dtype) {
     const float value = float(widened<T>(std::uint16_t(bits))), next = float(widened<T>(std::uint16_t(bits + 1)));
     if (!std::isfinite(value) || !std::isfinite(next)) continue;
     const float tie = value + (next - value) / 2;
-    for (const float f : {value, tie, std::nextafterf(tie, value), std::nextafterf(tie, next)}) expect_nearest<T>(dtype, f);
+    for (const float f : {value, tie, std::nextafterf(tie, value), std::nextafterf(tie, next)})
+      expect_nearest<T>(dtype, f);
   }
 }
 

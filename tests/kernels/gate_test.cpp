@@ -7,8 +7,8 @@ namespace kernels {
 namespace {
 
 using testing::Bench;
-using testing::TileCompiler;
 using testing::cpu_target;
+using testing::TileCompiler;
 
 std::string text_of(const std::string& path) {
   for (const EmbeddedFile& file : embedded_sources()) {
@@ -66,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"AccumulatorNotCleared", "rms_norm", machine, "memory[c] = 0;", "memory[c] += 0;"},
         Mutation{"OneElementTooMany", "relu_squared", machine, "first.commit_partial(c, count, values, 0);",
                  "first.commit_partial(c, count + 1, values, 0);"},
-        Mutation{"LastRowForgotten", "relu_squared", machine, "rows - row < rows_per_program ? rows :",
-                 "rows - row < rows_per_program ? rows - 1 :"},
+        Mutation{"LastRowForgotten", "relu_squared", machine,
+                 "rows - row < rows_per_program ? rows :", "rows - row < rows_per_program ? rows - 1 :"},
         Mutation{"ReluIsAbsolute", "relu_squared", "kernels/tile/pack.hpp", "select(x < 0.0f, 0.0f, x)",
                  "select(x < 0.0f, -x, x)"},
         Mutation{"HalfTheGradient", "relu_squared", "kernels/relu_squared/relu_squared.hpp", "2.0f * ", ""},
@@ -75,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"GradientsSwapped", "swiglu", "kernels/swiglu/swiglu.hpp",
                  "block.rows_of(da, da_stride), block.rows_of(db, db_stride)",
                  "block.rows_of(db, db_stride), block.rows_of(da, da_stride)"},
-        Mutation{"DerivativeWithoutItsSecondTerm", "swiglu", "kernels/swiglu/swiglu.hpp", "(silu * (1.0f - s) + s)", "s"}),
+        Mutation{"DerivativeWithoutItsSecondTerm", "swiglu", "kernels/swiglu/swiglu.hpp", "(silu * (1.0f - s) + s)",
+                 "s"}),
     [](const auto& mutation) { return mutation.param.name; });
 
 TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {

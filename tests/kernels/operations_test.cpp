@@ -62,8 +62,9 @@ class OperationMatrix : public ::testing::TestWithParam<std::tuple<std::string, 
 };
 
 TEST_P(OperationMatrix, EveryShapeIsRight) {
-  const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {
-      {1, 1}, {5, 1}, {1, 7}, {3, 13}, {7, 16}, {4, 31}, {2, 64}, {33, 127}, {6, 1000}, {17, 1031}, {3, 4096}, {2, 40000}};
+  const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {{1, 1},    {5, 1},     {1, 7},    {3, 13},
+                                                                     {7, 16},   {4, 31},    {2, 64},   {33, 127},
+                                                                     {6, 1000}, {17, 1031}, {3, 4096}, {2, 40000}};
   for (const auto& [rows, columns] : shapes) expect_right({problem(rows, columns)});
 }
 
@@ -149,8 +150,8 @@ TEST_P(OperationMatrix, AblationsStayInsideTheirTensors) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       testing::Tensors tensors;
       for (const TensorSpec& spec : operation().tensors(p)) {
-        tensors.emplace(spec.name, testing::GuardedTensor(spec)).first->second.set(
-            std::vector<double>(spec.rows * spec.columns, 1.0));
+        tensors.emplace(spec.name, testing::GuardedTensor(spec))
+            .first->second.set(std::vector<double>(spec.rows * spec.columns, 1.0));
       }
       const Settings settings = operation().heuristic(pass, p, cpu_target());
       testing::run_plan(operation().plan(pass, p, settings, cpu_target(), ablation), tensors);

@@ -46,7 +46,8 @@ inline double value_of(DType dtype, const unsigned char* at) {
   std::uint16_t bits;
   std::memcpy(&bits, at, 2);
   const int mantissa_bits = dtype == DType::bf16 ? 7 : 10, exponent_bits = 15 - mantissa_bits;
-  const int mantissa = bits & ((1 << mantissa_bits) - 1), exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+  const int mantissa = bits & ((1 << mantissa_bits) - 1),
+            exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
   const double sign = bits & 0x8000 ? -1 : 1;
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   if (exponent == top) return mantissa ? std::nan("") : sign * HUGE_VAL;
@@ -173,11 +174,12 @@ class TileCompiler {
     }
     write(folder / "unit.cpp", "#include \"" + plan.main_file + "\"\n");
     const char* compiler = std::getenv("HONE_TEST_CXX");
-    const std::string command = std::string(compiler ? compiler : "c++") +
-                                " -O3 -march=native -std=c++20 -fno-math-errno -fno-trapping-math -fopenmp-simd -fPIC -shared"
-                                " -Wall -Wextra -Werror" + flags + " -I" + folder.string() + " " +
-                                (folder / "unit.cpp").string() + " -o " + (folder / "unit.so").string() + " 2> " +
-                                (folder / "messages").string();
+    const std::string command =
+        std::string(compiler ? compiler : "c++") +
+        " -O3 -march=native -std=c++20 -fno-math-errno -fno-trapping-math -fopenmp-simd -fPIC -shared"
+        " -Wall -Wextra -Werror" +
+        flags + " -I" + folder.string() + " " + (folder / "unit.cpp").string() + " -o " +
+        (folder / "unit.so").string() + " 2> " + (folder / "messages").string();
     if (std::system(command.c_str()) != 0) {
       ADD_FAILURE() << command << "\n" << std::ifstream(folder / "messages").rdbuf();
       return nullptr;
@@ -230,7 +232,8 @@ inline void run_plan(const Plan& plan, Tensors& tensors, int threads = 2) {
     std::vector<std::thread> workers;
     for (int w = 0; w < threads; ++w) {
       const std::int64_t first = launch.programs * w / threads, last = launch.programs * (w + 1) / threads;
-      if (first < last) workers.emplace_back([=, &arguments] { entry(arguments.data(), first, last, w, threads, nullptr); });
+      if (first < last)
+        workers.emplace_back([=, &arguments] { entry(arguments.data(), first, last, w, threads, nullptr); });
     }
     for (std::thread& worker : workers) worker.join();
   }
@@ -245,8 +248,8 @@ struct Failure {
 };
 
 // The gate's rule: non-finite values must agree in kind, finite ones be within the tolerance.
-inline Failure compare(const std::string& name, const std::vector<double>& candidate, const std::vector<double>& reference,
-                       double tolerance, double scale) {
+inline Failure compare(const std::string& name, const std::vector<double>& candidate,
+                       const std::vector<double>& reference, double tolerance, double scale) {
   if (candidate.size() != reference.size()) return {name + ": wrong number of elements"};
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const double got = candidate[i], expected = reference[i];
@@ -254,8 +257,8 @@ inline Failure compare(const std::string& name, const std::vector<double>& candi
     const double bound = tolerance * (std::fabs(expected) + scale);
     const bool finite = std::isfinite(got) && std::isfinite(expected);
     if (!same && !(finite && std::fabs(got - expected) <= bound)) {
-      return {name + "[" + std::to_string(i) + "] is " + std::to_string(got) + ", expected " + std::to_string(expected) +
-              " within " + std::to_string(bound)};
+      return {name + "[" + std::to_string(i) + "] is " + std::to_string(got) + ", expected " +
+              std::to_string(expected) + " within " + std::to_string(bound)};
     }
   }
   return {};
@@ -270,7 +273,8 @@ struct Case {
 inline std::vector<double> random_values(const TensorSpec& spec, std::mt19937& generator) {
   std::normal_distribution<double> normal(0, 1);
   std::vector<double> values;
-  for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i) values.push_back(spec.offset + spec.scale * normal(generator));
+  for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i)
+    values.push_back(spec.offset + spec.scale * normal(generator));
   return values;
 }
 
