@@ -1,0 +1,152 @@
+#include "repository/native/bound_plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace hone::repository::native {
+
+namespace {
+
+const char* embedded_text(const std::string& path) {
+  for (const auto& file : kernels::embedded_sources())
+    if (file.path == path) return file.text;
+  return nullptr;
+}
+
+// Quoted includes of a text, relative to the root of the kernel library.
+std::vector<std::string> quoted_includes(const std::string& text) {
+  std::vector<std::string> found;
+  for (const std::string& line : base::split(text, '\n')) {
+    std::string code = base::trim(line);
+    if (!base::starts_with(code, "#")) continue;
+    code = base::trim(code.substr(1));
+    if (!base::starts_with(code, "include")) continue;
+    auto open = code.find('"'), close = code.rfind('"');
+    if (open != std::string::npos && close > open) found.push_back(code.substr(open + 1, close - open - 1));
+  }
+  return found;
+}
+
+}  // namespace
+
+base::Result<device::ProgramSource> program_source(const kernels::Plan& plan, const std::string& name,
+                                                   const std::vector<model::SourceEdit>& edits) {
+  device::ProgramSource source;
+  source.name = name;
+  source.main_file = plan.main_file;
+  source.defines = plan.defines;
+
+  std::set<std::string> seen, used_edits;
+  std::vector<std::string> open = {plan.main_file};
+  while (!open.empty()) {
+    std::string path = open.back();
+    open.pop_back();
+    if (!seen.insert(path).second) continue;
+    std::string text;
+    auto edit = std::find_if(edits.begin(), edits.end(), [&](const model::SourceEdit& e) { return e.file == path; });
+    if (edit != edits.end()) {
+      text = edit->content;
+      used_edits.insert(path);
+    } else if (const char* embedded = embedded_text(path)) {
+      text = embedded;
+    } else {
+      continue;  // not ours: the compiler names it if it is missing
+    }
+    for (std::string& include : quoted_includes(text)) open.push_back(std::move(include));
+    source.files.emplace_back(path, std::move(text));
+  }
+  for (const auto& edit : edits)
+    if (!used_edits.count(edit.file))
+      return base::Error{base::ErrorKind::gate, "an edit of a file that " + plan.main_file + " includes", edit.file, name,
+                         "change " + plan.main_file + " or a header it includes"};
+  std::sort(source.files.begin(), source.files.end());
+  return source;
+}
+
+std::string launch_hash(const kernels::Plan& plan) {
+  std::string text;
+  for (const auto& launch : plan.launches) {
+    text += fmt::format("{}|{}|{}|{}|{}", launch.entry, launch.programs, launch.threads, launch.dynamic_shared_bytes, launch.cluster_size);
+    for (const auto& argument : launch.arguments)
+      text += std::visit(
+          [](const auto& value) -> std::string {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, kernels::TensorArgument>) return "|" + value.name;
+            else return fmt::format("|{}", value);
+          },
+          argument);
+    text += '\n';
+  }
+  for (const auto& tensor : plan.scratch) text += fmt::format("{}:{}x{}\n", tensor.name, tensor.rows, tensor.row_stride);
+  return base::content_hash(text);
+}
+
+std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
+  std::int64_t peak = 0;
+  for (std::size_t at = 0; at < plan.launches.size(); ++at) {
+    std::int64_t alive = 0;
+    for (const auto& tensor : plan.scratch) {
+      std::size_t first = plan.launches.size(), last = 0;
+      bool used = false;
+      for (std::size_t i = 0; i < plan.launches.size(); ++i)
+        for (const auto& argument : plan.launches[i].arguments)
+          if (auto* name = std::get_if<kernels::TensorArgument>(&argument); name && name->name == tensor.name) {
+            first = std::min(first, i);
+            last = std::max(last, i);
+            used = true;
+          }
+      if (used && first <= at && at <= last) alive += tensor.bytes();
+    }
+    peak = std::max(peak, alive);
+  }
+  return peak;
+}
+
+base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device, const kernels::Plan& plan,
+                                                         std::shared_ptr<device::Program> program, Workload& workload) {
+  auto bound = std::make_unique<BoundPlan>();
+  bound->program_ = std::move(program);
+  std::map<std::string, device::BufferView> scratch;
+  for (const auto& tensor : plan.scratch) {
+    auto buffer = device.allocate(static_cast<std::size_t>(std::max<std::int64_t>(tensor.bytes(), 1)));
+    if (!buffer) return buffer.error();
+    scratch[tensor.name] = {buffer->get(), 0};
+    bound->scratch_.push_back(std::move(*buffer));
+  }
+  for (const auto& launch : plan.launches) {
+    device::Launch out;
+    out.program = bound->program_.get();
+    out.entry = launch.entry;
+    out.programs = launch.programs;
+    out.threads = launch.threads;
+    out.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+    out.cluster_size = launch.cluster_size;
+    for (const auto& argument : launch.arguments) {
+      if (auto* name = std::get_if<kernels::TensorArgument>(&argument)) {
+        if (auto it = scratch.find(name->name); it != scratch.end()) {
+          out.arguments.emplace_back(it->second);
+        } else if (auto placed = workload.tensors().find(name->name); placed != workload.tensors().end()) {
+          out.arguments.emplace_back(placed->second.view());
+        } else {
+          return base::Error{base::ErrorKind::internal, "every tensor of a launch to be a tensor of the problem or scratch of its plan",
+                             name->name, launch.entry, "correct the plan of " + workload.operation().name()};
+        }
+      } else if (auto* i32 = std::get_if<std::int32_t>(&argument)) {
+        out.arguments.emplace_back(*i32);
+      } else if (auto* i64 = std::get_if<std::int64_t>(&argument)) {
+        out.arguments.emplace_back(*i64);
+      } else {
+        out.arguments.emplace_back(std::get<float>(argument));
+      }
+    }
+    bound->launches_.push_back(std::move(out));
+  }
+  return bound;
+}
+
+}  // namespace hone::repository::native

@@ -1,0 +1,40 @@
+// A plan of the kernel library bound to a device: texts compiled, scratch allocated, arguments resolved to buffers.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "device/device.hpp"
+#include "kernels/catalog/operation.hpp"
+#include "model/variant.hpp"
+#include "repository/native/workload.hpp"
+
+namespace hone::repository::native {
+
+// The translation unit of a plan: the main file and every embedded text it includes, `edits` taking the place of embedded ones.
+// Fails when an edit names a file that is not part of it.
+base::Result<device::ProgramSource> program_source(const kernels::Plan& plan, const std::string& name,
+                                                   const std::vector<model::SourceEdit>& edits);
+
+// Hash of what is launched apart from machine code: entries, numbers of programs, threads, scalar arguments.
+std::string launch_hash(const kernels::Plan& plan);
+
+// Largest number of scratch bytes alive at once when each tensor lives from its first to its last launch.
+std::int64_t peak_scratch_bytes(const kernels::Plan& plan);
+
+class BoundPlan {
+ public:
+  static base::Result<std::unique_ptr<BoundPlan>> bind(device::Device& device, const kernels::Plan& plan, std::shared_ptr<device::Program> program,
+                                                       Workload& workload);
+  const std::vector<device::Launch>& launches() const { return launches_; }
+
+ private:
+  std::shared_ptr<device::Program> program_;
+  std::vector<std::unique_ptr<device::Buffer>> scratch_;
+  std::vector<device::Launch> launches_;
+};
+
+}  // namespace hone::repository::native
