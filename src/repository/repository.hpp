@@ -94,6 +94,8 @@ class Session {
   virtual ~Session() = default;
 
   virtual const model::Identity& identity() const = 0;
+  // The request with everything that was left open filled in: dtype, sizes, options.
+  virtual model::Request resolved(const model::Request& asked) const { return asked; }
   virtual model::DeviceInfo device() const = 0;                          // without ceilings
   virtual base::Result<model::Ceilings> ceilings() = 0;                  // measured once per session, then remembered
   virtual std::string x_name() const = 0;

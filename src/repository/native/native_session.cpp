@@ -82,6 +82,14 @@ base::Result<std::unique_ptr<Session>> NativeSession::open(NativeContext& contex
   return std::unique_ptr<Session>(std::move(session));
 }
 
+model::Request NativeSession::resolved(const model::Request& asked) const {
+  model::Request request = asked;
+  request.dtype = kernels::name_of(dtype_);
+  request.sizes = sizes();
+  request.options = options_;
+  return request;
+}
+
 model::DeviceInfo NativeSession::device() const {
   model::DeviceInfo info = context_.device.info();
   info.target_gpu = request_.target_gpu;

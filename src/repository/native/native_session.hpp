@@ -22,6 +22,7 @@ class NativeSession final : public Session {
                                                      const std::vector<std::int64_t>& sizes);
 
   const model::Identity& identity() const override { return identity_; }
+  model::Request resolved(const model::Request& asked) const override;
   model::DeviceInfo device() const override;
   base::Result<model::Ceilings> ceilings() override;
   std::string x_name() const override { return operation_.x_name(); }

@@ -1,0 +1,39 @@
+// Puts concrete devices and repositories behind their interfaces. The only place that names them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "base/result.hpp"
+#include "cli/options.hpp"
+#include "device/device.hpp"
+#include "repository/repository.hpp"
+
+namespace hone::cli {
+
+// The machine's own ports, one of each for the whole program.
+struct Machine {
+  base::SystemFiles files;
+  base::SystemProcesses processes;
+  base::SystemClock clock;
+};
+
+// The device of --device. Pre-flight errors name what is missing and the remedy.
+base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted);
+
+// A repository with the device it runs on; the device outlives it.
+struct Opened {
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<repository::Repository> repository;
+};
+base::Result<Opened> open_repository(Machine& machine, const Meant& meant);
+
+// Set by the first SIGINT or SIGTERM; a second one ends the program at once.
+const std::atomic<bool>& interrupted();
+void watch_signals();
+
+}  // namespace hone::cli

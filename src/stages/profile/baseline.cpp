@@ -1,0 +1,160 @@
+#include "stages/profile/baseline.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace hone::stages {
+
+namespace {
+
+using repository::Cell;
+
+std::vector<Cell> cells_of(repository::Session& session, const model::Request& request) {
+  std::vector<Cell> cells;
+  for (const std::string& x : session.sizes())
+    for (const std::string& mode : session.modes())
+      if (request.scope == "general" || mode == request.scope) cells.push_back({x, mode});
+  return cells;
+}
+
+// The whole table takes about this long; each cell gets its share, and at least the protocol's smallest number of samples.
+std::int64_t cell_budget_ns(const model::Request& request, std::size_t cells, double total_s) {
+  const double total_ns = (request.quick ? 0.4 : 1.0) * total_s * 1e9;
+  return std::min<std::int64_t>(2'000'000'000, static_cast<std::int64_t>(total_ns / static_cast<double>(std::max<std::size_t>(cells, 1))));
+}
+
+void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric, const char* unit, const model::Quantiles& value) {
+  model::BaselineRow row;
+  row.x_value = cell.x_value;
+  row.mode = cell.mode;
+  row.provider = provider;
+  row.metric = metric;
+  row.unit = unit;
+  row.p20 = value.p20;
+  row.p50 = value.p50;
+  row.p80 = value.p80;
+  row.samples = value.samples;
+  profile.baseline.rows.push_back(std::move(row));
+}
+
+std::string samples_text(const std::string& head, const std::vector<model::Sample>& samples) {
+  std::string text = "# " + head + "\ndevice_ns,wall_ns,clock_mhz\n";
+  for (const model::Sample& sample : samples) text += fmt::format("{:.0f},{:.0f},{:.0f}\n", sample.device_ns, sample.wall_ns, sample.clock_mhz);
+  return text;
+}
+
+const model::BaselineRow* speed_row(const model::Profile& profile, const Cell& cell) {
+  for (const model::BaselineRow& row : profile.baseline.rows)
+    if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == kOwnProvider && row.metric == "speed") return &row;
+  return nullptr;
+}
+
+base::Result<void> measure_memory(repository::Session& session, const model::Variant& original, model::Profile& profile) {
+  auto add = [&](const std::string& x, const std::string& provider, const repository::MemoryUse& use) {
+    auto exact = [](double value) { return model::Quantiles{value, value, value, 1}; };
+    add_row(profile, {x, "full"}, provider, "memory", "MB", exact(use.peak_over_inputs_mb));
+    add_row(profile, {x, "full"}, provider, "memory_saved_for_backward", "MB", exact(use.saved_for_backward_mb));
+    add_row(profile, {x, "full"}, provider, "memory_callers_peak", "MB", exact(use.callers_peak_mb));
+  };
+  for (const std::string& x : session.sizes()) {
+    auto own = session.memory(original, x);
+    if (!own) return own.error();
+    add(x, kOwnProvider, *own);
+    for (const std::string& provider : session.baseline_providers()) {
+      auto theirs = session.provider_memory(provider, x);
+      if (!theirs) return theirs.error();
+      add(x, provider, *theirs);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  const std::vector<Cell> cells = cells_of(session, profile.request);
+  const model::Variant original = session.original();
+  ports.progress.step("baseline tables");
+  measure::Budget budget;
+  budget.max_ns = cell_budget_ns(profile.request, cells.size(), 30);
+  budget.max_samples = profile.request.quick ? 30 : 120;
+  int done = 0;
+  for (const Cell& cell : cells) {
+    if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+    ports.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + session.x_name() + " = " + cell.x_value);
+    std::vector<std::unique_ptr<measure::Subject>> owned;
+    std::vector<std::string> providers = {kOwnProvider};
+    auto own = session.subject(original, cell);
+    if (!own) return own.error();
+    owned.push_back(std::move(*own));
+    for (const std::string& provider : session.baseline_providers()) {
+      auto subject = session.provider_subject(provider, cell);
+      if (!subject) return subject.error();
+      owned.push_back(std::move(*subject));
+      providers.push_back(provider);
+    }
+    std::vector<measure::Subject*> subjects;
+    for (auto& subject : owned) subjects.push_back(subject.get());
+    auto timings = measure::interleave(subjects, session.clock(), budget);
+    if (!timings) return timings.error();
+    for (std::size_t i = 0; i < providers.size(); ++i) {
+      const measure::Timing& timing = (*timings)[i];
+      add_row(profile, cell, providers[i], "speed", "ms", timing.device_ms);
+      add_row(profile, cell, providers[i], "wall", "ms", timing.wall_ms);
+      const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);
+      const std::string head = fmt::format("{} {} {} {} = {}, {}", profile.kernel, providers[i], cell.mode, session.x_name(), cell.x_value, profile.created);
+      if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
+    }
+  }
+  return measure_memory(session, original, profile);
+}
+
+base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  const std::vector<Cell> cells = cells_of(session, profile.request);
+  const model::Variant original = session.original();
+  ports.progress.step("noise floor (the baseline against itself)");
+  measure::CompareOptions options;
+  options.seed = profile.request.seed;
+  options.budget.max_ns = cell_budget_ns(profile.request, cells.size(), 20);
+  int done = 0;
+  for (const Cell& cell : cells) {
+    if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+    ports.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + session.x_name() + " = " + cell.x_value);
+    auto a = session.subject(original, cell), b = session.subject(original, cell);
+    if (!a) return a.error();
+    if (!b) return b.error();
+    auto floor = measure::noise_floor(**a, **b, session.clock(), options);
+    if (!floor) return floor.error();
+    floor->x_value = cell.x_value;
+    floor->mode = cell.mode;
+    std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, session.x_name(), cell.x_value, profile.created);
+    const auto& comparison = floor->comparison;
+    for (std::size_t i = 0; i < std::min(comparison.baseline_samples_ns.size(), comparison.candidate_samples_ns.size()); ++i)
+      text += fmt::format("{:.0f},{:.0f}\n", comparison.baseline_samples_ns[i], comparison.candidate_samples_ns[i]);
+    if (auto written = workspace.write(fmt::format("samples/aa_{}_{}.csv", cell.mode, cell.x_value), text); !written) return written.error();
+    profile.baseline.noise_floor.push_back(std::move(*floor));
+  }
+  return {};
+}
+
+void add_headroom(repository::Session& session, model::Profile& profile) {
+  for (const Cell& cell : cells_of(session, profile.request)) {
+    const model::BaselineRow* row = speed_row(profile, cell);
+    const repository::PassFloor floor = session.floor(cell);
+    if (!row || floor.floor_ms <= 0) continue;
+    model::Headroom headroom;
+    headroom.x_value = cell.x_value;
+    headroom.mode = cell.mode;
+    headroom.floor_ms = floor.floor_ms;
+    headroom.measured_ms = row->p50;
+    headroom.ratio = row->p50 / floor.floor_ms;
+    headroom.bytes = floor.bytes;
+    headroom.flops = floor.flops;
+    headroom.ceiling = floor.ceiling;
+    headroom.share_of_ceiling_pct = 100 * floor.floor_ms / row->p50;
+    profile.headroom.push_back(std::move(headroom));
+  }
+}
+
+}  // namespace hone::stages

@@ -1,0 +1,101 @@
+#include "stages/profile/profile.hpp"
+
+#include <fmt/format.h>
+
+#include "diagnose/diagnose.hpp"
+#include "model/version.hpp"
+#include "stages/profile/baseline.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+// Required checks that did not pass, as one error; the others are lines for the progress log.
+base::Result<void> require(const std::vector<repository::PreflightCheck>& checks, const Ports& ports) {
+  std::string missing, remedies;
+  for (const repository::PreflightCheck& check : checks) {
+    if (check.passed) continue;
+    if (!check.required) {
+      ports.progress.message(fmt::format("note: {}: {} ({})", check.name, check.found, check.remedy));
+      continue;
+    }
+    missing += fmt::format("{}{}: {}", missing.empty() ? "" : "; ", check.name, check.found);
+    remedies += (remedies.empty() ? "" : "; ") + check.remedy;
+  }
+  if (missing.empty()) return {};
+  return base::Error{base::ErrorKind::preflight, "everything that profiling needs", missing, "pre-flight", remedies};
+}
+
+base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  ports.progress.step("ceilings of the device");
+  auto ceilings = session.ceilings();
+  if (!ceilings) return ceilings.error();
+  profile.device = session.device();
+  profile.device.ceilings = *ceilings;
+
+  ports.progress.step("current configuration");
+  auto configuration = session.configuration();
+  if (!configuration) return configuration.error();
+  profile.configuration = std::move(*configuration);
+
+  if (auto measured = measure_baseline(session, workspace, ports, profile); !measured) return measured.error();
+  if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
+  add_headroom(session, profile);
+  if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+
+  ports.progress.step("counters and experiments");
+  auto counters = session.counters();
+  if (!counters) return counters.error();
+  profile.counters = std::move(*counters);
+
+  profile.baseline.observations = diagnose::observe(profile);
+  diagnose::Diagnosis diagnosis = diagnose::diagnose(profile);
+  profile.bottleneck = std::move(diagnosis.bottleneck);
+  profile.opportunities = std::move(diagnosis.opportunities);
+  profile.strategy_order = std::move(diagnosis.strategy_order);
+  profile.estimated_iterations = std::move(diagnosis.estimated_iterations);
+  profile.summary = std::move(diagnosis.summary);
+  return {};
+}
+
+Question question_about(const model::Profile& profile, const std::string& folder) {
+  Question question;
+  question.headline = profile.summary;
+  question.lines = {fmt::format("class       {} ({} confidence)", model::word(profile.bottleneck.cls), model::word(profile.bottleneck.confidence)),
+                    fmt::format("profile     {}/profile.md", folder)};
+  for (const model::StrategyStep& step : profile.strategy_order) question.lines.push_back(fmt::format("strategy    {}: {}", step.title, step.reason));
+  question.accept = "go on to optimize";
+  question.stop = "stop here; the profile is kept";
+  return question;
+}
+
+}  // namespace
+
+base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request, const ProfileOptions& options,
+                                     const Ports& ports) {
+  // A name that does not exist is the user's mistake, not the machine's: it is said before any pre-flight.
+  auto session = repository.open(request);
+  if (!session) return session.error();
+  if (auto ready = require(repository.preflight(request), ports); !ready) return ready.error();
+  auto workspace = Workspace::open(ports.files, options.workspace_root, request.kernel);
+  if (!workspace) return workspace.error();
+  if (auto snapshot = workspace->write_snapshot((*session)->snapshot()); !snapshot) return snapshot.error();
+
+  model::Profile profile;
+  profile.kernel = request.kernel;
+  profile.created = (*session)->clock().utc();
+  profile.hone_version = model::hone_version();
+  profile.hone_commit = model::hone_commit();
+  profile.command = options.command;
+  profile.identity = (*session)->identity();
+  profile.request = (*session)->resolved(request);
+  profile.baseline.x_name = (*session)->x_name();
+  if (auto filled = fill(**session, *workspace, ports, profile); !filled) return filled.error();
+
+  if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
+  if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
+  Decision decision = checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), "hone optimize " + request.kernel);
+  return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision)};
+}
+
+}  // namespace hone::stages
