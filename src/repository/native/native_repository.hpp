@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
@@ -18,6 +19,8 @@ struct NativeContext {
   base::FileSystem& files;
   base::Clock& clock;
   std::string settings_directory;  // empty: SettingsStore::default_directory()
+  // Measured once for all sessions of the device.
+  std::shared_ptr<std::optional<model::Ceilings>> ceilings = std::make_shared<std::optional<model::Ceilings>>();
 };
 
 class NativeRepository final : public Repository {

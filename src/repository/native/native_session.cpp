@@ -98,12 +98,12 @@ model::DeviceInfo NativeSession::device() const {
 }
 
 base::Result<model::Ceilings> NativeSession::ceilings() {
-  if (!ceilings_) {
+  if (!*context_.ceilings) {
     auto measured = context_.device.ceilings({request_.quick});
     if (!measured) return measured.error();
-    ceilings_ = std::move(*measured);
+    *context_.ceilings = std::move(*measured);
   }
-  return *ceilings_;
+  return **context_.ceilings;
 }
 
 std::vector<std::string> NativeSession::sizes() const {
@@ -312,8 +312,8 @@ PassFloor NativeSession::floor(const Cell& cell) {
     kernels::Traffic traffic = operation_.traffic(pass, problem);
     total.bytes += traffic.bytes();
     total.flops += traffic.flops;
-    if (!ceilings_) continue;
-    measure::Floor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, *ceilings_);
+    if (!*context_.ceilings) continue;
+    measure::Floor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings);
     total.floor_ms += floor.floor_ns / 1e6;
     total.ceiling = floor.ceiling;
   }

@@ -88,7 +88,6 @@ class NativeSession final : public Session {
   kernels::Target target_;
   std::vector<std::int64_t> sizes_;
   std::optional<InstalledEntry> installed_;
-  std::optional<model::Ceilings> ceilings_;
 
   std::mutex mutex_;  // of the two caches: builds run on several threads
   std::map<std::string, std::shared_ptr<device::Program>> programs_;

@@ -1,0 +1,107 @@
+#include "cli/application.hpp"
+
+#include <unistd.h>
+
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "model/version.hpp"
+
+namespace hone::cli {
+
+namespace {
+
+const char* kind_word(base::ErrorKind kind) {
+  switch (kind) {
+    case base::ErrorKind::internal: return "internal";
+    case base::ErrorKind::usage: return "usage";
+    case base::ErrorKind::preflight: return "preflight";
+    case base::ErrorKind::untrusted: return "untrusted";
+    case base::ErrorKind::gate: return "gate";
+    case base::ErrorKind::interrupted: return "interrupted";
+  }
+  return "internal";
+}
+
+int report(const base::Error& error, bool json) {
+  std::cerr << base::describe(error) << "\n";
+  if (json)
+    std::cout << nlohmann::json{{"schema", "hone.error/1"}, {"kind", kind_word(error.kind)}, {"expected", error.expected}, {"found", error.found},
+                                {"where", error.where}, {"to_do", error.remedy}, {"exit_code", base::exit_code(error.kind)}}
+                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+  return base::exit_code(error.kind);
+}
+
+int run_completions(const CommandContext& context) {
+  auto script = completion_script(context.typed.arguments.front());
+  if (!script) return fail(context, script.error());
+  context.out << *script;
+  return 0;
+}
+
+int run_man(const CommandContext& context) {
+  context.out << manual_page();
+  return 0;
+}
+
+int run_version(const CommandContext& context) {
+  if (context.meant.talk.json)
+    context.out << nlohmann::json{{"schema", "hone.version/1"}, {"version", model::hone_version()}, {"commit", model::hone_commit()}}.dump(2) << "\n";
+  else
+    context.out << "hone " << model::hone_version() << " (" << model::hone_commit() << ")\n";
+  return 0;
+}
+
+const std::map<std::string, std::function<int(const CommandContext&)>>& handlers() {
+  static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
+      {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
+      {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
+  };
+  return all;
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  auto typed = parse(words);
+  if (!typed) return report(typed.error(), json);
+  if (typed->help) {
+    std::cout << (typed->command ? command_help(*typed->command) : program_help());
+    return 0;
+  }
+  const bool people_read_err = json;
+  auto meant = interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
+  if (!meant) return report(meant.error(), json);
+  watch_signals();
+  Machine machine;
+  return handlers().at(typed->command->name)(CommandContext{*typed, *meant, machine, std::cout, std::cerr});
+}
+
+}  // namespace
+
+int fail(const CommandContext& context, const base::Error& error) { return report(error, context.meant.talk.json); }
+
+int run(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  try {
+    const int code = dispatch(words);
+    std::cout.flush();
+    if (!std::cout) {
+      std::cerr << base::describe({base::ErrorKind::preflight, "standard output that takes what is written", "an error while writing", "standard output", "check the disk or the program that reads it"}) << "\n";
+      return 3;
+    }
+    return code;
+  } catch (const std::bad_alloc&) {
+    return report({base::ErrorKind::preflight, "enough memory", "an allocation failed", "hone", "use smaller --sizes or free memory"}, false);
+  } catch (const std::exception& broken) {
+    return report({base::ErrorKind::internal, "no exception to reach the program's end", broken.what(), "hone", "report this with the command line"}, false);
+  }
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,31 @@
+// hone list: needs no device.
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "repository/native/native_repository.hpp"
+
+namespace hone::cli {
+
+int run_list(const CommandContext& context) {
+  if (!context.meant.repository_directory.empty()) {
+    auto opened = open_repository(context.machine, context.meant);
+    return fail(context, opened ? base::Error{} : opened.error());
+  }
+  const std::vector<repository::KernelEntry> entries = repository::native::list_kernels();
+  if (context.meant.talk.json) {
+    nlohmann::json kernels = nlohmann::json::array();
+    for (const repository::KernelEntry& entry : entries)
+      kernels.push_back({{"kernel", entry.name}, {"description", entry.description}, {"tier", entry.tier}, {"modes", entry.passes}, {"dtypes", entry.dtypes}});
+    context.out << nlohmann::json{{"schema", "hone.list/1"}, {"repository", "native"}, {"kernels", kernels}}.dump(2) << "\n";
+    return 0;
+  }
+  for (const repository::KernelEntry& entry : entries)
+    context.out << fmt::format("{:<18} tier {}  {:<24} {}\n", entry.name, entry.tier, base::join_text(entry.dtypes, " "), entry.description);
+  return 0;
+}
+
+}  // namespace hone::cli

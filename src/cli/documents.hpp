@@ -1,0 +1,24 @@
+// The documents for people, made by render and written through the file system port.
+#pragma once
+
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "stages/documents.hpp"
+
+namespace hone::cli {
+
+class RenderedDocuments final : public stages::DocumentWriter {
+ public:
+  RenderedDocuments(base::FileSystem& files, base::Processes& processes) : files_(files), processes_(processes) {}
+  base::Result<void> write_profile(const stages::Workspace& workspace, const model::Profile& profile) override;
+  base::Result<void> write_notes(const stages::Workspace& workspace, const model::Profile& profile, const model::Notes& notes) override;
+  base::Result<void> write_comparison(const stages::Workspace& workspace, const model::ComparisonDocument& comparison) override;
+  base::Result<std::vector<std::string>> write_plots(const stages::Workspace& workspace, const model::Report& report) override;
+  base::Result<void> write_report(const stages::Workspace& workspace, const model::Report& report) override;
+
+ private:
+  base::FileSystem& files_;
+  base::Processes& processes_;
+};
+
+}  // namespace hone::cli
