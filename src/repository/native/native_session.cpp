@@ -151,17 +151,11 @@ std::string NativeSession::source_hash() const {
 }
 
 kernels::Settings NativeSession::resolve(const model::Variant& variant, kernels::Pass pass, const kernels::Problem& problem) const {
-  const std::string name = kernels::name_of(pass);
-  auto valid_at = [&](const std::map<std::string, model::SettingsFunction>& by_pass) -> const model::Settings* {
-    auto it = by_pass.find(name);
-    if (it == by_pass.end() || it->second.rules.empty()) return nullptr;
+  if (auto it = variant.settings.find(kernels::name_of(pass)); it != variant.settings.end() && !it->second.rules.empty()) {
     const model::Settings& settings = it->second.at(operation_.x_of(problem));
-    return operation_.valid(pass, settings, problem, target_).empty() ? &settings : nullptr;
-  };
-  if (const model::Settings* settings = valid_at(variant.settings)) return *settings;
-  if (installed_)
-    if (const model::Settings* settings = valid_at(installed_->variant.settings)) return *settings;
-  return operation_.heuristic(pass, problem, target_);
+    if (operation_.valid(pass, settings, problem, target_).empty()) return settings;
+  }
+  return settings_in_force(operation_, pass, problem, target_, installed_);
 }
 
 std::vector<model::SourceEdit> NativeSession::edits_of(const model::Variant& variant) const {

@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "kernels/catalog/operation.hpp"
 #include "model/variant.hpp"
 
 namespace hone::repository::native {
@@ -41,5 +42,9 @@ class SettingsStore {
   base::FileSystem& files_;
   std::string directory_;
 };
+
+// Settings of a pass at a problem: the installed ones where they are valid for it, else the kernel's heuristic.
+kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
+                                    const kernels::Target& target, const std::optional<InstalledEntry>& installed);
 
 }  // namespace hone::repository::native

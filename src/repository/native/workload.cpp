@@ -25,6 +25,8 @@ base::Result<std::unique_ptr<Workload>> Workload::create(device::Device& device,
     auto buffer = device.allocate(bytes + 2 * options.guard_bytes + 64);
     if (!buffer) return buffer.error();
     placed.buffer = std::move(*buffer);
+    if (options.guard_bytes > 0)
+      if (auto filled = device.fill({placed.buffer.get(), 0}, kGuardByte, placed.buffer->bytes()); !filled) return filled.error();
     workload->bytes_ += placed.buffer->bytes();
 
     const bool saved = contains(forward.saved, spec.name);

@@ -12,6 +12,8 @@
 
 namespace hone::repository::native {
 
+inline constexpr std::uint8_t kGuardByte = 0xA5;
+
 // A tensor with guard bands on both sides: nothing may touch them.
 struct PlacedTensor {
   kernels::TensorSpec spec;
