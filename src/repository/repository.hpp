@@ -60,8 +60,9 @@ struct MemoryUse {
 
 struct PassFloor {
   double bytes = 0, flops = 0;
-  double floor_ms = 0;
-  std::string ceiling;             // the ceiling that sets it
+  double floor_ms = 0;             // at the measured ceilings: what headroom and shares are taken against
+  double physics_floor_ms = 0;     // nothing correct is faster: what stops a variant
+  std::string ceiling;             // the ceiling that takes most of floor_ms
 };
 
 enum class GateLevel { smoke, full };

@@ -108,7 +108,7 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
 }
 
 base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device, const kernels::Plan& plan,
-                                                         std::shared_ptr<device::Program> program, Workload& workload) {
+                                                         std::shared_ptr<device::Program> program, const TensorViews& tensors) {
   auto bound = std::make_unique<BoundPlan>();
   bound->program_ = std::move(program);
   std::map<std::string, device::BufferView> scratch;
@@ -130,11 +130,11 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
       if (auto* name = std::get_if<kernels::TensorArgument>(&argument)) {
         if (auto it = scratch.find(name->name); it != scratch.end()) {
           out.arguments.emplace_back(it->second);
-        } else if (auto placed = workload.tensors().find(name->name); placed != workload.tensors().end()) {
-          out.arguments.emplace_back(placed->second.view());
+        } else if (auto placed = tensors.find(name->name); placed != tensors.end()) {
+          out.arguments.emplace_back(placed->second);
         } else {
           return base::Error{base::ErrorKind::internal, "every tensor of a launch to be a tensor of the problem or scratch of its plan",
-                             name->name, launch.entry, "correct the plan of " + workload.operation().name()};
+                             name->name, launch.entry, "correct the plan"};
         }
       } else if (auto* i32 = std::get_if<std::int32_t>(&argument)) {
         out.arguments.emplace_back(*i32);

@@ -10,7 +10,6 @@
 #include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
 #include "model/variant.hpp"
-#include "repository/native/workload.hpp"
 
 namespace hone::repository::native {
 
@@ -25,10 +24,13 @@ std::string launch_hash(const kernels::Plan& plan);
 // Largest number of scratch bytes alive at once when each tensor lives from its first to its last launch.
 std::int64_t peak_scratch_bytes(const kernels::Plan& plan);
 
+// Where each tensor of a problem begins.
+using TensorViews = std::map<std::string, device::BufferView>;
+
 class BoundPlan {
  public:
   static base::Result<std::unique_ptr<BoundPlan>> bind(device::Device& device, const kernels::Plan& plan, std::shared_ptr<device::Program> program,
-                                                       Workload& workload);
+                                                       const TensorViews& tensors);
   const std::vector<device::Launch>& launches() const { return launches_; }
 
  private:

@@ -69,7 +69,7 @@ base::Result<model::Counters> NativeSession::counters() {
     kernels::Plan plan = operation_.plan(pass, problem, resolve({}, pass, problem), target_, kernels::Ablation::none);
     auto compiled = program(plan, operation_.name() + " " + kernels::name_of(pass), edits_of({}));
     if (!compiled) return compiled.error();
-    auto bound = BoundPlan::bind(context_.device, plan, *compiled, **tensors);
+    auto bound = BoundPlan::bind(context_.device, plan, *compiled, (*tensors)->views());
     if (!bound) return bound.error();
     if (auto restored = (*tensors)->restore(pass); !restored) return restored.error();
     for (auto& [name, value] : context_.device.count_events((*bound)->launches(), reason))

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "repository/native/element_types.hpp"
 #include "repository/native/native_session.hpp"
 #include "repository/native/verification.hpp"
 
@@ -10,10 +11,16 @@ namespace hone::repository::native {
 
 namespace {
 
-// A variant may round differently from v0 but not worse than this many times its error, both as shares of the case's bound;
-// the allowance keeps cases that v0 happens to compute exactly from failing on one rounding.
+// A variant may round differently from v0, but not worse than this many times its error in norm and in the worst element.
 constexpr double kErrorFactor = 4.0;
-constexpr double kErrorAllowance = 0.25;
+
+// What of `result` is worse than the shipped kernel's on the same case; empty when nothing is.
+std::string worse_than(const CaseResult& result, const CaseResult& shipped, const std::map<std::string, measure::DType>& dtypes) {
+  for (const auto& [name, deviation] : result.deviations)
+    if (auto it = shipped.deviations.find(name); it != shipped.deviations.end())
+      if (std::string worse = measure::worse_than_baseline(deviation, it->second, kErrorFactor, dtypes.at(name)); !worse.empty()) return name + ": " + worse;
+  return "";
+}
 
 }  // namespace
 
@@ -41,12 +48,13 @@ base::Result<GateResult> NativeSession::gate(const model::Variant& variant, Gate
     if (!results) return results.error();
     auto baseline = verify(context_.device, operation_, which, shipped, request_.seed + 17);
     if (!baseline) return baseline.error();
+    std::map<std::string, measure::DType> dtypes_by_name;
+    for (const kernels::TensorSpec& spec : operation_.tensors(which.problem)) dtypes_by_name[spec.name] = element_type(spec.dtype);
     for (std::size_t i = 0; i < results->size(); ++i) {
       const CaseResult& result = (*results)[i];
       gate.largest_error_over_bound = std::max(gate.largest_error_over_bound, result.error);
-      const double allowed = std::max(kErrorFactor * (*baseline)[i].error, kErrorAllowance);
       if (!result.passed) fail(result, result.failure);
-      else if (!(result.error <= allowed)) fail(result, fmt::format("error {:.3g} of its bound, the shipped kernel's is {:.3g}", result.error, (*baseline)[i].error));
+      else if (std::string worse = worse_than(result, (*baseline)[i], dtypes_by_name); !worse.empty()) fail(result, worse);
       else ++gate.passed;
     }
     // A smoke gate is there to be quick: the first failure decides.

@@ -68,26 +68,17 @@ kernels::Target target_of(const model::DeviceInfo& device) {
 }
 
 base::Result<kernels::Options> complete_options(const kernels::Operation& operation, const std::map<std::string, std::string>& given) {
-  kernels::Options options;
+  kernels::Options options = kernels::default_options(operation);
   std::vector<std::string> names;
-  for (const kernels::OptionSpec& spec : operation.options()) {
-    names.push_back(spec.name);
-    auto it = given.find(spec.name);
-    std::string value = it != given.end() ? it->second : spec.values.empty() ? "0" : spec.values.front();
-    if (spec.values.empty()) {
-      double number = 0;
-      auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-      if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number))
-        return usage("a finite number", "'" + value + "'", "--option " + spec.name, spec.help);
-    } else if (std::find(spec.values.begin(), spec.values.end(), value) == spec.values.end()) {
-      return usage("one of " + base::join_text(spec.values, ", "), "'" + value + "'", "--option " + spec.name, spec.help);
-    }
-    options[spec.name] = value;
-  }
-  for (const auto& [name, value] : given)
+  for (const kernels::OptionSpec& spec : operation.options()) names.push_back(spec.name);
+  for (const auto& [name, value] : given) {
     if (!options.count(name))
-      return usage(names.empty() ? operation.name() + " has no options" : "an option of " + operation.name() + ": " + base::join_text(names, ", "),
+      return usage(names.empty() ? operation.name() + " without options, because it has none" : "an option of " + operation.name() + ": " + base::join_text(names, ", "),
                    "'" + name + "'", "--option", "leave it out, or correct its name");
+    options[name] = value;
+  }
+  if (std::string broken = kernels::check_options(operation, options); !broken.empty())
+    return usage("options that " + operation.name() + " has", broken, "--option", "give an allowed value");
   return options;
 }
 

@@ -241,14 +241,14 @@ base::Result<std::shared_ptr<Workload>> NativeSession::workload(std::int64_t x) 
   const double limit = 0.4 * static_cast<double>(context_.device.info().total_memory_bytes);
   while (!workloads_.empty() && static_cast<double>(context_.device.allocated_bytes()) + 2 * needed > limit) workloads_.erase(workloads_.begin());
 
-  auto created = Workload::create(context_.device, operation_, problem, {request_.seed, 0});
+  auto created = Workload::create(context_.device, operation_, problem, request_.seed);
   if (!created) return created.error();
   std::shared_ptr<Workload> shared = std::move(*created);
   // What forward saves for backward is the same for every variant: the shipped forward writes it once.
   kernels::Plan plan = operation_.plan(kernels::Pass::forward, problem, resolve({}, kernels::Pass::forward, problem), target_, kernels::Ablation::none);
   auto compiled = program(plan, operation_.name() + " forward", edits_of({}));
   if (!compiled) return compiled.error();
-  auto bound = BoundPlan::bind(context_.device, plan, *compiled, *shared);
+  auto bound = BoundPlan::bind(context_.device, plan, *compiled, shared->views());
   if (!bound) return bound.error();
   if (auto ran = context_.device.run((*bound)->launches()); !ran) return ran.error();
   if (auto restored = shared->restore(kernels::Pass::forward); !restored) return restored.error();
@@ -265,7 +265,7 @@ base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(cons
   for (const auto& [pass, plan] : passes) {
     auto compiled = program(plan, operation_.name() + " " + kernels::name_of(pass), edits);
     if (!compiled) return compiled.error();
-    auto bound = BoundPlan::bind(context_.device, plan, *compiled, **tensors);
+    auto bound = BoundPlan::bind(context_.device, plan, *compiled, (*tensors)->views());
     if (!bound) return bound.error();
     subject->add(pass, std::move(*bound));
   }
@@ -307,9 +307,11 @@ PassFloor NativeSession::floor(const Cell& cell) {
     total.bytes += traffic.bytes();
     total.flops += traffic.flops;
     if (!*context_.ceilings) continue;
-    measure::Floor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings);
-    total.floor_ms += floor.floor_ns / 1e6;
-    total.ceiling = floor.ceiling;
+    const measure::PhysicsFloor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings,
+                                                               {static_cast<double>(target_.last_level_bytes)});
+    total.floor_ms += floor.reference_ns / 1e6;
+    total.physics_floor_ms += floor.floor_ns / 1e6;
+    total.ceiling = floor.reference_ceiling;
   }
   return total;
 }

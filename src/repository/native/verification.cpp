@@ -2,62 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
-#include "measure/dtypes.hpp"
+#include "measure/inputs.hpp"
+#include "measure/numerics.hpp"
 #include "repository/native/bound_plan.hpp"
-#include "repository/native/workload.hpp"
+#include "repository/native/element_types.hpp"
 
 namespace hone::repository::native {
 
 namespace {
 
-constexpr std::size_t kGuardBytes = 256;
-// All bits set is NaN in every float format: an element that was not written is not finite.
-constexpr std::uint8_t kPoison = 0xFF;
-constexpr std::int64_t kDeadlineMs = 60'000;  // of one run of a small shape; only a kernel that hangs gets there
+using measure::GuardedImage;
 
-using Bytes = std::vector<std::uint8_t>;
+constexpr std::int64_t kDeadlineNs = 60'000'000'000;  // of one run of a small shape; only a kernel that hangs gets there
 
 bool contains(const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
-std::vector<double> dense(const kernels::TensorSpec& spec, const Bytes& raw) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(spec.rows * spec.columns));
-  const std::size_t size = static_cast<std::size_t>(kernels::size_of(spec.dtype));
-  for (std::int64_t row = 0; row < spec.rows; ++row) {
-    std::vector<double> line = measure::decode(static_cast<measure::DType>(spec.dtype), raw.data() + static_cast<std::size_t>(row * spec.row_stride) * size,
-                                               static_cast<std::size_t>(spec.columns));
-    values.insert(values.end(), line.begin(), line.end());
-  }
-  return values;
-}
-
-double root_mean_square(const std::vector<double>& values) {
-  double sum = 0;
-  std::size_t finite = 0;
-  for (double value : values)
-    if (std::isfinite(value)) sum += value * value, ++finite;
-  return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
-}
+// One run's memory: an image of each tensor, and the buffer it is sent to.
+struct Placed {
+  GuardedImage image;
+  std::unique_ptr<device::Buffer> buffer;
+};
+using Memory = std::map<std::string, Placed>;
 
 class CaseRun {
  public:
   CaseRun(device::Device& device, const kernels::Operation& operation, const VerificationCase& which, const Implementation& implementation)
-      : device_(device), operation_(operation), which_(which), implementation_(implementation) {}
+      : device_(device), operation_(operation), which_(which), implementation_(implementation) {
+    for (kernels::TensorSpec& spec : operation.tensors(which.problem)) {
+      std::string name = spec.name;
+      specs_.emplace(std::move(name), std::move(spec));
+    }
+  }
 
   base::Result<std::vector<CaseResult>> run(std::uint64_t seed) {
-    auto workload = Workload::create(device_, operation_, which_.problem, {seed, kGuardBytes + which_.misaligned_bytes});
-    if (!workload) return workload.error();
-    workload_ = std::move(*workload);
-    for (auto& [name, placed] : workload_->tensors())
-      if (workload_->is_generated(name)) references_[name] = dense(placed.spec, workload_->generated(name));
+    generate(seed);
     std::vector<CaseResult> results;
     for (kernels::Pass pass : {kernels::Pass::forward, kernels::Pass::backward}) {
-      operation_.reference(pass, which_.problem, references_);
-      auto result = one_pass(pass);
+      const kernels::Values before = values_;
+      operation_.reference(pass, which_.problem, values_);
+      auto result = one_pass(pass, before);
       if (!result) return result.error();
       results.push_back(std::move(*result));
     }
@@ -65,7 +51,41 @@ class CaseRun {
   }
 
  private:
-  base::Result<CaseResult> one_pass(kernels::Pass pass) {
+  // Inputs of both passes that no pass produces.
+  void generate(std::uint64_t seed) {
+    const kernels::PassSpec forward = operation_.pass(kernels::Pass::forward, which_.problem), backward = operation_.pass(kernels::Pass::backward, which_.problem);
+    std::uint64_t stream = 0;
+    for (const auto& [name, spec] : specs_) {
+      ++stream;
+      const bool made_by_forward = contains(forward.saved, name) || (contains(forward.outputs, name) && !contains(forward.inputs, name));
+      if (!contains(forward.inputs, name) && (!contains(backward.inputs, name) || made_by_forward)) continue;
+      const std::size_t elements = static_cast<std::size_t>(spec.rows * spec.columns);
+      std::vector<std::uint8_t> raw(elements * static_cast<std::size_t>(kernels::size_of(spec.dtype)));
+      measure::fill(input_spec(spec, seed * 1000 + stream), raw.data(), elements, 1);
+      values_[name] = measure::decode(element_type(spec.dtype), raw.data(), elements);
+      generated_.push_back(name);
+    }
+  }
+
+  bool is_generated(const std::string& name) const { return contains(generated_, name); }
+
+  // Images and buffers of every tensor as they are before `pass`: inputs set, saved tensors as the last forward left them,
+  // the rest poisoned.
+  base::Result<Memory> place(const kernels::PassSpec& spec, const kernels::Values& before) {
+    Memory memory;
+    for (const auto& [name, tensor] : specs_) {
+      Placed placed{GuardedImage({element_type(tensor.dtype), tensor.rows, tensor.columns, tensor.row_stride}, which_.misaligned_bytes), nullptr};
+      if (contains(spec.inputs, name) || is_generated(name)) placed.image.set(saved_.count(name) ? saved_.at(name) : before.at(name));
+      auto buffer = device_.allocate(placed.image.bytes().size());
+      if (!buffer) return buffer.error();
+      placed.buffer = std::move(*buffer);
+      if (auto sent = device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size()); !sent) return sent.error();
+      memory.emplace(name, std::move(placed));
+    }
+    return memory;
+  }
+
+  base::Result<CaseResult> one_pass(kernels::Pass pass, const kernels::Values& before) {
     CaseResult result;
     result.kernel = operation_.name();
     result.mode = kernels::name_of(pass);
@@ -76,92 +96,80 @@ class CaseRun {
     auto failed = [&](std::string why) {
       result.failure = std::move(why);
       result.passed = false;
-      result.error = std::max(result.error, 2.0);
       return result;
     };
 
-    kernels::Plan plan = implementation_.plan(pass, which_.problem);
+    const kernels::PassSpec spec = operation_.pass(pass, which_.problem);
+    const kernels::Plan plan = implementation_.plan(pass, which_.problem);
     auto program = implementation_.program(plan, pass);
     if (!program) {
       if (program.error().kind == base::ErrorKind::preflight) return program.error();
       return failed("does not compile: " + program.error().found);
     }
-    auto bound = BoundPlan::bind(device_, plan, *program, *workload_);
-    if (!bound) return bound.error();
+    auto first = run_once(spec, plan, *program, before);
+    if (!first) return first.error();
+    if (!first->fault.empty()) return failed(first->fault);
+    auto second = run_once(spec, plan, *program, before);
+    if (!second) return second.error();
+    if (!second->fault.empty()) return failed(second->fault);
 
-    std::map<std::string, Bytes> first, second;
-    for (std::map<std::string, Bytes>* out : {&first, &second}) {
-      if (auto restored = workload_->restore(pass); !restored) return restored.error();
-      if (auto poisoned = workload_->poison(pass, kPoison); !poisoned) return poisoned.error();
-      if (auto ran = device_.try_run((*bound)->launches(), kDeadlineMs * 1'000'000); !ran) return failed("does not run: " + ran.error().found);
-      if (auto read = read_back(*out); !read) return read.error();
+    for (const auto& [name, placed] : first->memory) {
+      const bool output = contains(spec.outputs, name) || contains(spec.saved, name);
+      if (std::string wrong = check_surroundings(spec, name, placed, output); !wrong.empty()) return failed(wrong);
+      if (!output) continue;
+      if (std::string wrong = check_values(pass, name, placed.image.values(), before, result); !wrong.empty()) return failed(wrong);
+      if (auto at = measure::first_difference(placed.image.bytes(), second->memory.at(name).image.bytes()))
+        return failed(fmt::format("{}: two runs on the same inputs differ from byte {} on", name, *at));
     }
-    if (std::string broken = check_surroundings(pass, first); !broken.empty()) return failed(broken);
-    const kernels::PassSpec spec = operation_.pass(pass, which_.problem);
-    for (const std::vector<std::string>* names : {&spec.outputs, &spec.saved})
-      for (const std::string& name : *names) {
-        const PlacedTensor& placed = workload_->tensors().at(name);
-        if (std::string wrong = check_values(pass, name, placed, first.at(name), result); !wrong.empty()) return failed(wrong);
-        const std::size_t guard = placed.guard_bytes, bytes = static_cast<std::size_t>(placed.spec.bytes());
-        if (std::memcmp(first.at(name).data() + guard, second.at(name).data() + guard, bytes) != 0)
-          return failed(fmt::format("{}: two runs on the same inputs differ", name));
-      }
+    for (const std::string& name : spec.saved) saved_[name] = first->memory.at(name).image.values();
     result.passed = true;
     return result;
   }
 
-  base::Result<void> read_back(std::map<std::string, Bytes>& out) {
-    for (auto& [name, placed] : workload_->tensors()) {
-      Bytes bytes(static_cast<std::size_t>(placed.spec.bytes()) + 2 * placed.guard_bytes);
-      if (auto read = device_.download(bytes.data(), {placed.buffer.get(), 0}, bytes.size()); !read) return read.error();
-      out[name] = std::move(bytes);
+  struct Run {
+    Memory memory;
+    std::string fault;  // the kernel crashed, hung or could not be launched
+  };
+
+  base::Result<Run> run_once(const kernels::PassSpec& spec, const kernels::Plan& plan, std::shared_ptr<device::Program> program, const kernels::Values& before) {
+    auto memory = place(spec, before);
+    if (!memory) return memory.error();
+    TensorViews views;
+    for (auto& [name, placed] : *memory) views[name] = {placed.buffer.get(), placed.image.tensor_offset()};
+    auto bound = BoundPlan::bind(device_, plan, std::move(program), views);
+    if (!bound) return bound.error();
+    Run run;
+    if (auto ran = device_.try_run((*bound)->launches(), kDeadlineNs); !ran) {
+      run.fault = "does not run: " + ran.error().found;
+      return run;
     }
-    return {};
+    for (auto& [name, placed] : *memory)
+      if (auto read = device_.download(placed.image.bytes().data(), {placed.buffer.get(), 0}, placed.image.bytes().size()); !read) return read.error();
+    run.memory = std::move(*memory);
+    return run;
   }
 
-  // Guard bands, the gaps between padded rows of outputs, and inputs that the pass must leave alone.
-  std::string check_surroundings(kernels::Pass pass, const std::map<std::string, Bytes>& read) {
-    const kernels::PassSpec spec = operation_.pass(pass, which_.problem);
-    for (const auto& [name, placed] : workload_->tensors()) {
-      const Bytes& bytes = read.at(name);
-      const std::size_t guard = placed.guard_bytes, inner = static_cast<std::size_t>(placed.spec.bytes());
-      for (std::size_t i = 0; i < guard; ++i) {
-        if (bytes[i] != kGuardByte) return fmt::format("{}: guard byte {} before the tensor was overwritten", name, guard - i);
-        if (bytes[guard + inner + i] != kGuardByte) return fmt::format("{}: guard byte {} after the tensor was overwritten", name, i + 1);
-      }
-      const bool output = contains(spec.outputs, name) || contains(spec.saved, name);
-      if (workload_->is_generated(name) && !output && !contains(spec.overwritten, name) &&
-          std::memcmp(bytes.data() + guard, workload_->generated(name).data(), inner) != 0)
-        return fmt::format("{}: an input that the pass must leave alone was changed", name);
-      if (!output || placed.spec.row_stride == placed.spec.columns) continue;
-      const std::size_t size = static_cast<std::size_t>(kernels::size_of(placed.spec.dtype));
-      for (std::int64_t row = 0; row < placed.spec.rows; ++row)
-        for (std::size_t i = static_cast<std::size_t>(placed.spec.columns) * size; i < static_cast<std::size_t>(placed.spec.row_stride) * size; ++i) {
-          const std::size_t at = static_cast<std::size_t>(row * placed.spec.row_stride) * size + i;
-          const std::uint8_t expected = workload_->is_generated(name) ? workload_->generated(name)[at] : kPoison;
-          if (bytes[guard + at] != expected) return fmt::format("{}: the gap after row {} was overwritten", name, row);
-        }
-    }
+  // Guard bands and row gaps of every tensor, unwritten elements of outputs, and inputs that the pass must leave alone.
+  std::string check_surroundings(const kernels::PassSpec& spec, const std::string& name, const Placed& placed, bool output) {
+    const bool held_values = contains(spec.inputs, name) || is_generated(name);
+    const measure::ImageFaults faults = placed.image.faults(output && !held_values);
+    if (!faults.ok()) return name + ": " + faults.describe();
+    if (!held_values || output || contains(spec.overwritten, name)) return "";
+    GuardedImage untouched({element_type(specs_.at(name).dtype), specs_.at(name).rows, specs_.at(name).columns, specs_.at(name).row_stride}, which_.misaligned_bytes);
+    untouched.set(saved_.count(name) ? saved_.at(name) : values_.at(name));
+    if (measure::first_difference(untouched.bytes(), placed.image.bytes())) return name + ": an input that the pass must leave alone was changed";
     return "";
   }
 
-  // Non-finite values first, then every element against its bound: tolerance * (|reference| + root mean square of the tensor).
-  std::string check_values(kernels::Pass pass, const std::string& name, const PlacedTensor& placed, const Bytes& raw, CaseResult& result) {
-    auto reference = references_.find(name);
-    if (reference == references_.end()) return fmt::format("{}: the reference computes no such tensor", name);
-    const Bytes inner(raw.begin() + static_cast<std::ptrdiff_t>(placed.guard_bytes), raw.end() - static_cast<std::ptrdiff_t>(placed.guard_bytes));
-    const std::vector<double> values = dense(placed.spec, inner);
-    if (values.size() != reference->second.size()) return fmt::format("{}: {} elements, the reference has {}", name, values.size(), reference->second.size());
-    const double tolerance = operation_.tolerance(pass, name, which_.problem), scale = root_mean_square(reference->second);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double expected = reference->second[i], found = values[i];
-      const std::string where = placed.spec.columns > 0 ? fmt::format("{}[{}, {}]", name, static_cast<std::int64_t>(i) / placed.spec.columns, static_cast<std::int64_t>(i) % placed.spec.columns) : name;
-      if (std::isfinite(expected) != std::isfinite(found)) return fmt::format("{}: {} where {} is expected (not written, or overflowed)", where, found, expected);
-      if (!std::isfinite(expected)) continue;
-      const double error = std::fabs(found - expected), bound = tolerance * (std::fabs(expected) + scale);
-      if (error > 0) result.error = std::max(result.error, bound > 0 ? error / bound : 2.0);
-      if (!(error <= bound)) return fmt::format("{}: {:.9g} where {:.9g} is expected; error {:.3g}, bound {:.3g}", where, found, expected, error, bound);
-    }
+  std::string check_values(kernels::Pass pass, const std::string& name, const std::vector<double>& found, const kernels::Values& before, CaseResult& result) {
+    auto reference = values_.find(name);
+    if (reference == values_.end()) return name + ": the reference computes no such tensor";
+    if (reference->second.size() != found.size()) return fmt::format("{}: {} elements where the reference has {}", name, found.size(), reference->second.size());
+    const measure::Bound bound{operation_.tolerance(pass, name, which_.problem), operation_.value_scale(pass, name, which_.problem, before, values_)};
+    const measure::Deviation deviation = measure::deviation_from(reference->second, found, bound, element_type(specs_.at(name).dtype));
+    result.error = std::max(result.error, deviation.worst_over_bound);
+    result.deviations[name] = deviation;
+    if (!deviation.within_bound()) return name + ": " + measure::describe(deviation, reference->second, found, bound);
     return "";
   }
 
@@ -169,8 +177,10 @@ class CaseRun {
   const kernels::Operation& operation_;
   const VerificationCase& which_;
   const Implementation& implementation_;
-  std::unique_ptr<Workload> workload_;
-  kernels::Values references_;
+  std::map<std::string, kernels::TensorSpec> specs_;
+  std::vector<std::string> generated_;
+  kernels::Values values_;  // inputs as generated; outputs by the reference
+  kernels::Values saved_;   // what the implementation's own forward saved
 };
 
 }  // namespace

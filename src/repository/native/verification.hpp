@@ -1,16 +1,19 @@
 // Built-in kernels against double precision: which problems are tried, and what is checked on each.
 //
-// Every case runs twice with different poison in its outputs: an element that keeps the poison was not written, one that
-// differs between the runs is not deterministic. Guard bands stand on both sides of every tensor.
+// Every case runs twice on poisoned outputs between guard bands: an element that keeps the poison was not written, one that
+// differs between the runs is not deterministic.
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
+#include "measure/numerics.hpp"
 #include "model/variant.hpp"
 
 namespace hone::repository::native {
@@ -25,6 +28,7 @@ struct CaseResult {
   std::string kernel, mode, dtype, shape, label;
   double error = 0, bound = 0;  // of the worst element, relative to its own bound: error <= bound passes
   bool passed = false;
+  std::map<std::string, measure::Deviation> deviations;  // by output
   std::string failure;          // tensor, element, value, reference; or what else went wrong
 };
 

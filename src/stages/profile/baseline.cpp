@@ -147,6 +147,7 @@ void add_headroom(repository::Session& session, model::Profile& profile) {
     headroom.x_value = cell.x_value;
     headroom.mode = cell.mode;
     headroom.floor_ms = floor.floor_ms;
+    headroom.physics_floor_ms = floor.physics_floor_ms;
     headroom.measured_ms = row->p50;
     headroom.ratio = row->p50 / floor.floor_ms;
     headroom.bytes = floor.bytes;
