@@ -74,6 +74,7 @@ Json json_of(const Headroom& row) {
   return Json::object({{"x_value", x_value_json(row.x_value)},
                        {"mode", row.mode},
                        {"floor_ms", row.floor_ms},
+                       {"physics_floor_ms", row.physics_floor_ms},
                        {"measured_ms", row.measured_ms},
                        {"ratio", row.ratio},
                        {"share_of_ceiling_pct", row.share_of_ceiling_pct},
