@@ -1,5 +1,5 @@
 // hone profile KERNEL
-#include <ostream>
+#include <iostream>
 
 #include "cli/command.hpp"
 #include "cli/documents.hpp"

@@ -1,5 +1,7 @@
 #include "repository/native/verify_all.hpp"
 
+#include "repository/native/bound_plan.hpp"
+
 #include <optional>
 
 namespace hone::repository::native {
