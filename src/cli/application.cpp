@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -62,6 +63,7 @@ int run_version(const CommandContext& context) {
 const std::map<std::string, std::function<int(const CommandContext&)>>& handlers() {
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
       {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
+      {"optimize", run_optimize}, {"finalize", run_finalize}, {"run", run_all},
       {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
   };
   return all;

@@ -24,6 +24,9 @@ int fail(const CommandContext& context, const base::Error& error);
 int run_doctor(const CommandContext& context);
 int run_list(const CommandContext& context);
 int run_profile(const CommandContext& context);
+int run_optimize(const CommandContext& context);
+int run_finalize(const CommandContext& context);
+int run_all(const CommandContext& context);
 int run_bench(const CommandContext& context);
 int run_verify(const CommandContext& context);
 

@@ -24,7 +24,7 @@ int run_list(const CommandContext& context) {
     return 0;
   }
   for (const repository::KernelEntry& entry : entries)
-    context.out << fmt::format("{:<18} tier {}  {:<24} {}\n", entry.name, entry.tier, base::join_text(entry.dtypes, " "), entry.description);
+    context.out << fmt::format("{:<18} tier {}  {:<24} {}\n", entry.name, entry.tier, base::join_text(entry.dtypes, " "), entry.description.substr(0, entry.description.find('\n')));
   return 0;
 }
 

@@ -1,33 +1,36 @@
 // hone profile KERNEL
-#include <iostream>
-
-#include "cli/command.hpp"
-#include "cli/documents.hpp"
-#include "cli/terminal.hpp"
-#include "render/terminal.hpp"
+#include "cli/commands/stage_commands.hpp"
 #include "stages/profile/profile.hpp"
 
 namespace hone::cli {
 
-int run_profile(const CommandContext& context) {
+StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool last) {
+  auto workspace = open_workspace(context, stage.ports());
+  if (!workspace) return {false, fail(context, workspace.error())};
   auto opened = open_repository(context.machine, context.meant);
-  if (!opened) return fail(context, opened.error());
-  RenderedDocuments documents(context.machine.files, context.machine.processes);
-  TerminalInteraction interaction(std::cin, context.err, context.meant.talk.interactive);
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose);
-  stages::Ports ports{context.machine.files, context.machine.processes, documents, interaction, progress, interrupted()};
-  stages::ProfileOptions options{context.meant.workspace, context.meant.command_line, context.meant.autonomous};
-  auto outcome = stages::profile(*opened->repository, context.meant.request, options, ports);
-  progress.finish();
-  if (!outcome) return fail(context, outcome.error());
-  if (context.meant.talk.json) {
+  if (!opened) return {false, fail(context, opened.error())};
+  stages::ProfileOptions options;
+  options.workspace_root = context.meant.workspace;
+  options.command = context.meant.command_line;
+  options.autonomous = context.meant.autonomous;
+  options.next_command = "hone optimize " + context.meant.request.kernel + carried_flags(context);
+  auto outcome = stages::profile(*opened->repository, context.meant.request, options, stage.ports());
+  stage.progress().finish();
+  if (!outcome) return {false, fail(context, outcome.error())};
+  if (context.meant.talk.json && last) {
     context.out << model::to_json(outcome->profile) << "\n";
-    return 0;
+    return {false, 0};
   }
-  context.out << render::profile_summary(outcome->profile, render::Style{context.meant.talk.color}) << "\nprofile   " << outcome->folder << "/profile.md\n";
-  if (outcome->decision.ended || outcome->decision.choice == stages::Choice::accept)
-    context.out << "next      " << outcome->decision.next_command << "\n";
-  return 0;
+  std::ostream& people = context.meant.talk.json ? context.err : context.out;
+  people << render::profile_summary(outcome->profile, render::Style{context.meant.talk.color}) << "profile   " << outcome->folder << "/profile.md\n";
+  const bool accepted = outcome->decision.choice == stages::Choice::accept && !outcome->decision.ended;
+  if (last || outcome->decision.ended) people << "next      " << options.next_command << "\n";
+  return {accepted, 0};
+}
+
+int run_profile(const CommandContext& context) {
+  StageContext stage(context);
+  return profile_stage(context, stage, true).code;
 }
 
 }  // namespace hone::cli

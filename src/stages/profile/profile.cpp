@@ -94,7 +94,7 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
-  Decision decision = checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), "hone optimize " + request.kernel);
+  Decision decision = checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
   return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision)};
 }
 

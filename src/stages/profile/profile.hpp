@@ -13,7 +13,8 @@ namespace hone::stages {
 
 struct ProfileOptions {
   std::string workspace_root = "optimization";
-  std::string command;  // as typed, for the head of the document
+  std::string command;       // as typed, for the head of the document
+  std::string next_command;  // what goes on after this stage
   bool autonomous = false;
 };
 

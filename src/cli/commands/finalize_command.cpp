@@ -1,0 +1,46 @@
+// hone finalize KERNEL, and hone run KERNEL, which is all three stages in a row.
+#include "cli/commands/stage_commands.hpp"
+#include "stages/finalize/finalize.hpp"
+
+namespace hone::cli {
+
+StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
+  auto workspace = open_workspace(context, stage.ports());
+  if (!workspace) return {false, fail(context, workspace.error())};
+  auto profile = workspace->load_profile();
+  if (!profile) return {false, fail(context, profile.error())};
+  auto opened = open_repository(context.machine, context.meant);
+  if (!opened) return {false, fail(context, opened.error())};
+  auto session = opened->repository->open(profile->request);
+  if (!session) return {false, fail(context, session.error())};
+
+  stages::FinalizeOptions options;
+  options.variant = context.meant.variant;
+  options.autonomous = context.meant.autonomous;
+  options.seed = profile->request.seed;
+  options.command = context.meant.command_line;
+  auto outcome = stages::finalize(**session, options, *workspace, stage.ports());
+  stage.progress().finish();
+  if (!outcome) return {false, fail(context, outcome.error())};
+  const int code = outcome->gate_failed ? base::exit_code(base::ErrorKind::gate) : 0;
+  if (context.meant.talk.json) {
+    context.out << model::to_json(outcome->report) << "\n";
+    return {false, code};
+  }
+  context.out << render::report_summary(outcome->report, render::Style{context.meant.talk.color}) << "report    " << workspace->folder() << "/report.md\n";
+  return {true, code};
+}
+
+int run_finalize(const CommandContext& context) {
+  StageContext stage(context);
+  return finalize_stage(context, stage).code;
+}
+
+int run_all(const CommandContext& context) {
+  StageContext stage(context);
+  if (StageEnd end = profile_stage(context, stage, false); !end.go_on) return end.code;
+  if (StageEnd end = optimize_stage(context, stage, false); !end.go_on) return end.code;
+  return finalize_stage(context, stage).code;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,44 @@
+// hone optimize KERNEL
+#include "cli/commands/stage_commands.hpp"
+#include "stages/optimize/optimize.hpp"
+
+namespace hone::cli {
+
+StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool last) {
+  auto workspace = open_workspace(context, stage.ports());
+  if (!workspace) return {false, fail(context, workspace.error())};
+  auto profile = workspace->load_profile();
+  if (!profile) return {false, fail(context, profile.error())};
+  auto opened = open_repository(context.machine, context.meant);
+  if (!opened) return {false, fail(context, opened.error())};
+  auto session = opened->repository->open(profile->request);  // the same sizes, dtype and options as the profile's
+  if (!session) return {false, fail(context, session.error())};
+
+  stages::OptimizeOptions options;
+  options.max_variants = context.meant.max_variants;
+  options.target_metric = context.meant.target_metric;
+  options.proposer = context.meant.proposer;
+  options.autonomous = context.meant.autonomous;
+  options.seed = profile->request.seed;
+  options.command = context.meant.command_line;
+  options.next_command = "hone finalize " + context.meant.request.kernel + carried_flags(context);
+  auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
+  stage.progress().finish();
+  if (!outcome) return {false, fail(context, outcome.error())};
+  if (context.meant.talk.json && last) {
+    context.out << model::to_json(outcome->comparison) << "\n";
+    return {false, 0};
+  }
+  std::ostream& people = context.meant.talk.json ? context.err : context.out;
+  people << render::comparison_summary(outcome->comparison, render::Style{context.meant.talk.color}) << "comparison  " << workspace->folder() << "/comparison.md\n";
+  const bool accepted = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended;
+  if (last || outcome->decision.ended) people << "next        " << options.next_command << "\n";
+  return {accepted, 0};
+}
+
+int run_optimize(const CommandContext& context) {
+  StageContext stage(context);
+  return optimize_stage(context, stage, true).code;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,26 @@
+#include "cli/stage_context.hpp"
+
+#include "repository/native/native_repository.hpp"
+#include "stages/finalize/finalize.hpp"
+
+namespace hone::cli {
+
+std::string carried_flags(const CommandContext& context) {
+  std::string text;
+  for (const char* flag : {"--workspace", "--settings", "--device"})
+    if (context.typed.has(flag)) text += std::string(" ") + flag + " " + context.typed.text(flag);
+  return text;
+}
+
+base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports) {
+  // A name that does not exist is the user's mistake: nothing is made for it.
+  if (auto known = repository::native::find_operation(context.meant.request.kernel); !known) return known.error();
+  auto workspace = stages::Workspace::open(ports.files, context.meant.workspace, context.meant.request.kernel);
+  if (!workspace) return workspace.error();
+  auto recovered = stages::recover_installation(*workspace, context.machine.clock);
+  if (!recovered) return recovered.error();
+  if (*recovered) ports.progress.message("note: " + **recovered);
+  return workspace;
+}
+
+}  // namespace hone::cli

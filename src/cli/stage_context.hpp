@@ -1,0 +1,38 @@
+// The ports of a stage, put together once for a command.
+#pragma once
+
+#include <iostream>
+
+#include "cli/command.hpp"
+#include "cli/documents.hpp"
+#include "cli/terminal.hpp"
+#include "render/terminal.hpp"
+#include "stages/workspace.hpp"
+
+namespace hone::cli {
+
+class StageContext {
+ public:
+  explicit StageContext(const CommandContext& context)
+      : documents_(context.machine.files, context.machine.processes),
+        interaction_(std::cin, context.err, context.meant.talk.interactive),
+        progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
+        ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}
+
+  const stages::Ports& ports() const { return ports_; }
+  TerminalProgress& progress() { return progress_; }
+
+ private:
+  RenderedDocuments documents_;
+  TerminalInteraction interaction_;
+  TerminalProgress progress_;
+  stages::Ports ports_;
+};
+
+// The flags that a later stage must be given again to work on the same request, as they would be typed.
+std::string carried_flags(const CommandContext& context);
+
+// Opens the workspace of the command's kernel and takes back an installation that a killed run left unverified.
+base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports);
+
+}  // namespace hone::cli
