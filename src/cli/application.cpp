@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/counters_command.hpp"
 #include "cli/help.hpp"
 #include "model/version.hpp"
 
@@ -52,6 +53,15 @@ int run_man(const CommandContext& context) {
   return 0;
 }
 
+int run_counters_file(const CommandContext& context) {
+  CountersOptions options;
+  options.file = context.typed.arguments.front();
+  options.ceilings_file = context.typed.text("--ceilings");
+  options.json = context.meant.talk.json;
+  options.color = context.meant.talk.color;
+  return run_counters(options, context.out, context.err);
+}
+
 int run_version(const CommandContext& context) {
   if (context.meant.talk.json)
     context.out << nlohmann::json{{"schema", "hone.version/1"}, {"version", model::hone_version()}, {"commit", model::hone_commit()}}.dump(2) << "\n";
@@ -64,6 +74,7 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
       {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
       {"optimize", run_optimize}, {"finalize", run_finalize}, {"run", run_all},
+      {"counters", run_counters_file},
       {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
   };
   return all;

@@ -1,18 +1,26 @@
 #include "cli/documents.hpp"
 
+#include "model/benchmark_csv.hpp"
 #include "render/comparison_markdown.hpp"
 #include "render/notes_markdown.hpp"
+#include "render/plots.hpp"
 #include "render/profile_markdown.hpp"
 #include "render/pull_request_markdown.hpp"
+#include "render/report_html.hpp"
 #include "render/report_markdown.hpp"
 
 namespace hone::cli {
 
 base::Result<void> RenderedDocuments::write_profile(const stages::Workspace& workspace, const model::Profile& profile) {
+  if (auto written = workspace.write("benchmarks/v0_baseline.csv", model::write_benchmark_csv(model::baseline_rows(profile))); !written) return written;
   return workspace.write("profile.md", render::profile_markdown(profile));
 }
 
-base::Result<void> RenderedDocuments::write_notes(const stages::Workspace& workspace, const model::Profile&, const model::Notes& notes) {
+base::Result<void> RenderedDocuments::write_notes(const stages::Workspace& workspace, const model::Profile& profile, const model::Notes& notes) {
+  if (notes.has_results) {
+    const std::string rows = model::write_benchmark_csv(model::result_rows(profile, notes.variant, notes.date, notes.results));
+    if (auto written = workspace.write(workspace.results_name(notes.variant), rows); !written) return written;
+  }
   return workspace.write(workspace.notes_name(notes.variant), render::notes_markdown(notes));
 }
 
@@ -20,12 +28,29 @@ base::Result<void> RenderedDocuments::write_comparison(const stages::Workspace& 
   return workspace.write("comparison.md", render::comparison_markdown(comparison));
 }
 
-base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stages::Workspace&, const model::Report&) {
-  return std::vector<std::string>{};
+base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stages::Workspace& workspace, const model::Report& report) {
+  const bool converter = processes_.find("rsvg-convert").has_value();
+  std::vector<std::string> names;
+  for (const render::Plot& plot : render::report_plots(report)) {
+    if (auto written = workspace.write(plot.file_name, plot.svg); !written) return written.error();
+    names.push_back(plot.file_name);
+    if (!converter) continue;
+    const std::string png = plot.file_name.substr(0, plot.file_name.rfind('.')) + ".png";
+    base::Command command;
+    command.arguments = {"rsvg-convert", "--zoom", "2", "--background-color", "white"};
+    command.input = plot.svg;
+    auto converted = processes_.run(command);
+    // The SVG is the figure; a PNG that can not be made is left out and the list of plots does not name it.
+    if (!converted || converted->exit_status != 0 || converted->output_cut) continue;
+    if (auto written = workspace.write(png, converted->output); !written) return written.error();
+    names.push_back(png);
+  }
+  return names;
 }
 
 base::Result<void> RenderedDocuments::write_report(const stages::Workspace& workspace, const model::Report& report) {
   if (auto written = workspace.write("report.md", render::report_markdown(report)); !written) return written;
+  if (auto written = workspace.write("report.html", render::report_html(report)); !written) return written;
   return workspace.write("pr.md", render::pull_request_markdown(report));
 }
 

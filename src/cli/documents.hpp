@@ -1,7 +1,6 @@
 // The documents for people, made by render and written through the file system port.
 #pragma once
 
-#include "base/files.hpp"
 #include "base/process.hpp"
 #include "stages/documents.hpp"
 
@@ -9,7 +8,7 @@ namespace hone::cli {
 
 class RenderedDocuments final : public stages::DocumentWriter {
  public:
-  RenderedDocuments(base::FileSystem& files, base::Processes& processes) : files_(files), processes_(processes) {}
+  explicit RenderedDocuments(base::Processes& processes) : processes_(processes) {}
   base::Result<void> write_profile(const stages::Workspace& workspace, const model::Profile& profile) override;
   base::Result<void> write_notes(const stages::Workspace& workspace, const model::Profile& profile, const model::Notes& notes) override;
   base::Result<void> write_comparison(const stages::Workspace& workspace, const model::ComparisonDocument& comparison) override;
@@ -17,7 +16,6 @@ class RenderedDocuments final : public stages::DocumentWriter {
   base::Result<void> write_report(const stages::Workspace& workspace, const model::Report& report) override;
 
  private:
-  base::FileSystem& files_;
   base::Processes& processes_;
 };
 

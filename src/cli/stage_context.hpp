@@ -14,7 +14,7 @@ namespace hone::cli {
 class StageContext {
  public:
   explicit StageContext(const CommandContext& context)
-      : documents_(context.machine.files, context.machine.processes),
+      : documents_(context.machine.processes),
         interaction_(std::cin, context.err, context.meant.talk.interactive),
         progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
         ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}

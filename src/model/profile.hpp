@@ -63,10 +63,10 @@ struct Baseline {
 struct Headroom {
   std::string x_value, mode;
   double floor_ms = 0, measured_ms = 0, ratio = 0;  // ratio = measured / floor
-  double physics_floor_ms = 0;                      // a time below it is an error of measurement or of the kernel
   double bytes = 0, flops = 0;                      // minimum traffic and operations of the pass
   std::string ceiling;                              // the ceiling that sets the floor: "copy_bytes_per_s"
   double share_of_ceiling_pct = 0;                  // 100 / ratio
+  double physics_floor_ms = 0;                      // a time below it is an error of measurement or of the kernel; 0 = not known
   bool operator==(const Headroom&) const = default;
 };
 

@@ -65,7 +65,7 @@ Headroom read_headroom(const JsonFields& fields) {
   row.x_value = fields.x_value();
   row.mode = fields.text("mode");
   row.floor_ms = fields.not_negative("floor_ms");
-  row.physics_floor_ms = fields.not_negative("physics_floor_ms");
+  row.physics_floor_ms = fields.number_or("physics_floor_ms", 0);
   row.measured_ms = fields.not_negative("measured_ms");
   row.ratio = fields.not_negative("ratio");
   row.bytes = fields.number_or("bytes", 0);
