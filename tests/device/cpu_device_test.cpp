@@ -291,6 +291,14 @@ TEST_F(CpuDeviceTest, BuffersAreAlignedZeroedAndCounted) {
   EXPECT_EQ(device_->allocated_bytes(), 0U);
 }
 
+TEST_F(CpuDeviceTest, BuffersAndProgramsMayOutliveTheirDevice) {
+  auto program = compile(source(adding));
+  auto buffer = buffer_of({1, 2, 3});
+  device_.reset();
+  EXPECT_EQ(buffer->bytes(), 12U);
+  EXPECT_FALSE(program->info().machine_code_hash.empty());
+}
+
 TEST_F(CpuDeviceTest, TransfersStayInsideTheirBuffers) {
   auto one = buffer_of({1, 2, 3, 4}), other = buffer_of({0, 0});
   int value = 9;

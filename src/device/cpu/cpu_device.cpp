@@ -140,7 +140,7 @@ class CpuDevice final : public Device {
 
   base::Result<void> try_run(const std::vector<Launch>& launches, std::int64_t deadline_ns) override;
   base::Result<model::Sample> time(const std::vector<Launch>& launches, const TimingConditions& conditions) override;
-  std::size_t allocated_bytes() const override { return allocated_; }
+  std::size_t allocated_bytes() const override { return *allocated_; }
   Events count_events(const std::vector<Launch>& launches, std::string& reason) override;
 
  private:
@@ -161,7 +161,7 @@ class CpuDevice final : public Device {
   WorkerPool pool_;
   std::vector<Mapping> workspaces_;
   CacheFlush flush_;
-  std::size_t allocated_ = 0;
+  CpuBuffer::Sum allocated_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 base::Result<std::string> CpuDevice::compile_image(const ProgramSource& source, const std::string& folder) {
@@ -215,7 +215,7 @@ base::Result<std::unique_ptr<Buffer>> CpuDevice::allocate(std::size_t bytes) {
   const std::size_t usable = available > memory_kept_free_bytes ? available - memory_kept_free_bytes : 0;
   if (available > 0 && bytes > usable) {
     return base::Error{base::ErrorKind::preflight, fmt::format("{} bytes of free memory for a buffer", bytes),
-                       fmt::format("{} bytes free, {} held by buffers already", available, allocated_), "cpu",
+                       fmt::format("{} bytes free, {} held by buffers already", available, allocated_->load()), "cpu",
                        "use smaller sizes (--sizes), or free memory"};
   }
   auto mapping = Mapping::make(bytes);

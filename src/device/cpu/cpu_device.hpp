@@ -13,6 +13,10 @@
 // What is timed: `wall_ns` is the caller's view of one pass, from the wake-up of the first worker to the return;
 // `device_ns` from the first worker that starts, all standing at the starting line together, to the last one that ends: it
 // holds the barriers between launches but neither the wake-up nor the return.
+//
+// Code that nobody has tried yet goes through `try_run`: a forked child loads and runs it on copies of the buffers, and a
+// crash, an exit or an endless loop there costs that call alone. `run` and `time` work in this process, where forking would
+// disturb what is measured: they turn a fault into an error, but can not end an endless loop. So: gate by `try_run`, then time.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,9 @@
 // Launches made ready and run: entries resolved, arguments laid out for the entry's ABI, programs split among workers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,20 +15,22 @@
 
 namespace hone::device::cpu {
 
+// Counts its bytes in the device's sum, which it shares: a buffer may outlive its device.
 class CpuBuffer final : public Buffer {
  public:
-  CpuBuffer(Mapping mapping, std::size_t& allocated) : mapping_(std::move(mapping)), allocated_(allocated) {
-    allocated_ += mapping_.bytes();
+  using Sum = std::shared_ptr<std::atomic<std::size_t>>;
+  CpuBuffer(Mapping mapping, Sum allocated) : mapping_(std::move(mapping)), allocated_(std::move(allocated)) {
+    *allocated_ += mapping_.bytes();
   }
   CpuBuffer(const CpuBuffer&) = delete;
   CpuBuffer& operator=(const CpuBuffer&) = delete;
-  ~CpuBuffer() override { allocated_ -= mapping_.bytes(); }
+  ~CpuBuffer() override { *allocated_ -= mapping_.bytes(); }
   std::size_t bytes() const override { return mapping_.bytes(); }
   const Mapping& mapping() const { return mapping_; }
 
  private:
   Mapping mapping_;
-  std::size_t& allocated_;
+  Sum allocated_;
 };
 
 // The address of `bytes` bytes of a view, or the error that names buffer and view.
