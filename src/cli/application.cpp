@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/audit_command.hpp"
 #include "cli/counters_command.hpp"
 #include "cli/help.hpp"
 #include "model/version.hpp"
@@ -62,6 +63,24 @@ int run_counters_file(const CommandContext& context) {
   return run_counters(options, context.out, context.err);
 }
 
+base::Result<std::vector<long long>> row_lengths(const std::vector<std::string>& texts) {
+  std::vector<long long> sizes;
+  for (const std::string& text : texts) {
+    char* end = nullptr;
+    const long long value = std::strtoll(text.c_str(), &end, 10);
+    if (end == text.c_str() || *end != 0 || value < 1 || value > (1LL << 40))
+      return base::Error{base::ErrorKind::usage, "row lengths as whole numbers of at least 1", "'" + text + "'", "--sizes", "give sizes like --sizes 4096,5120"};
+    sizes.push_back(value);
+  }
+  return sizes;
+}
+
+int run_audit_of_paths(const CommandContext& context) {
+  auto sizes = row_lengths(context.typed.list("--sizes"));
+  if (!sizes) return fail(context, sizes.error());
+  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, *sizes}, context.out, context.err);
+}
+
 int run_version(const CommandContext& context) {
   if (context.meant.talk.json)
     context.out << nlohmann::json{{"schema", "hone.version/1"}, {"version", model::hone_version()}, {"commit", model::hone_commit()}}.dump(2) << "\n";
@@ -74,6 +93,7 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
       {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
       {"optimize", run_optimize}, {"finalize", run_finalize}, {"run", run_all},
+      {"audit", run_audit_of_paths},
       {"counters", run_counters_file},
       {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
   };

@@ -8,11 +8,14 @@
 #include "render/pull_request_markdown.hpp"
 #include "render/report_html.hpp"
 #include "render/report_markdown.hpp"
+#include "render/roofline.hpp"
 
 namespace hone::cli {
 
 base::Result<void> RenderedDocuments::write_profile(const stages::Workspace& workspace, const model::Profile& profile) {
   if (auto written = workspace.write("benchmarks/v0_baseline.csv", model::write_benchmark_csv(model::baseline_rows(profile))); !written) return written;
+  for (const render::Plot& plot : render::profile_plots(profile))
+    if (auto written = workspace.write(plot.file_name, plot.svg); !written) return written;
   return workspace.write("profile.md", render::profile_markdown(profile));
 }
 

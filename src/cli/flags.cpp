@@ -58,7 +58,7 @@ const std::vector<CommandSpec>& all_commands() {
       {"list", "", 0, 0, "the kernels of the repository in use", "Lists every kernel with its tier, passes and dtypes.", with_common({"--repo"}), {"hone list"}},
       {"audit", "PATH...", 1, -1, "static audit of Triton or CUDA source; needs no GPU and no Python",
        "Reads files, a folder or a whole Liger checkout and states facts with their lines: kernels, launches, settings, tier, opportunities.",
-       with_common({}), {"hone audit src/liger_kernel/ops/rms_norm.py", "hone audit ~/Liger-Kernel --json"}},
+       {"--sizes", "--json", "--no-color", "--verbose", "--help"}, {"hone audit src/liger_kernel/ops/rms_norm.py", "hone audit ~/Liger-Kernel --json"}},
       {"profile", "KERNEL", 1, 1, "stage 1: what limits a kernel, how much is left, what to do first",
        "Measures a kernel against its baseline and the device's ceilings and writes profile.md and profile.json.",
        stage_flags({}), {"hone profile rms_norm", "hone profile swiglu --dtype bf16 --sizes 4096,8192 --autonomous"}},

@@ -80,7 +80,9 @@ base::Result<void> bench_kernel(const CommandContext& context, repository::Sessi
       }
       if (subjects.empty()) continue;
       measure::Budget budget;
-      budget.max_ns = request.quick ? 700'000'000 : 2'000'000'000;
+      budget.min_samples = 8;
+      budget.max_samples = request.quick ? 12 : 40;
+      budget.max_ns = 8'000'000'000;
       auto timings = measure::interleave(subjects, session.clock(), budget);
       if (!timings) return timings.error();
       for (std::size_t i = 0; i < subjects.size(); ++i) {

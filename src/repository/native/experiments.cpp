@@ -47,7 +47,9 @@ base::Result<std::vector<model::Experiment>> NativeSession::experiments() {
       if (!changed) return changed.error();
       measure::CompareOptions options;
       options.seed = request_.seed;
-      options.budget.max_ns = request_.quick ? 600'000'000 : 1'500'000'000;
+      options.budget.max_ns = 6'000'000'000;
+      options.budget.min_samples = 12;
+      options.budget.max_samples = request_.quick ? 20 : 40;
       auto comparison = measure::compare(**unchanged, **changed, context_.clock, options);
       if (!comparison) return comparison.error();
       found.push_back({change.name, cell.x_value, cell.mode, change.parameter, comparison->ratio, comparison->ci_low, comparison->ci_high,

@@ -18,10 +18,22 @@ std::vector<Cell> cells_of(repository::Session& session, const model::Request& r
   return cells;
 }
 
-// The whole table takes about this long; each cell gets its share, and at least the protocol's smallest number of samples.
-std::int64_t cell_budget_ns(const model::Request& request, std::size_t cells, double total_s) {
-  const double total_ns = (request.quick ? 0.4 : 1.0) * total_s * 1e9;
-  return std::min<std::int64_t>(2'000'000'000, static_cast<std::int64_t>(total_ns / static_cast<double>(std::max<std::size_t>(cells, 1))));
+// A cell ends when its intervals are narrow, at the sample limit, or at the deadline, which only slow cells reach: a pass of
+// 200 ms still gets the protocol's smallest number of samples.
+measure::Budget table_budget(const model::Request& request) {
+  measure::Budget budget;
+  budget.min_samples = 8;
+  budget.max_samples = request.quick ? 12 : 30;
+  budget.max_ns = 8'000'000'000;
+  budget.warmup = 1;
+  return budget;
+}
+
+measure::Budget noise_budget(const model::Request& request) {
+  measure::Budget budget = table_budget(request);
+  budget.min_samples = 12;
+  budget.max_samples = request.quick ? 20 : 40;
+  return budget;
 }
 
 void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric, const char* unit, const model::Quantiles& value) {
@@ -76,9 +88,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
   ports.progress.step("baseline tables");
-  measure::Budget budget;
-  budget.max_ns = cell_budget_ns(profile.request, cells.size(), 30);
-  budget.max_samples = profile.request.quick ? 30 : 120;
+  const measure::Budget budget = table_budget(profile.request);
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
@@ -116,7 +126,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   ports.progress.step("noise floor (the baseline against itself)");
   measure::CompareOptions options;
   options.seed = profile.request.seed;
-  options.budget.max_ns = cell_budget_ns(profile.request, cells.size(), 20);
+  options.budget = noise_budget(profile.request);
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
