@@ -23,7 +23,7 @@ std::vector<Cell> cells_of(repository::Session& session, const model::Request& r
 measure::Budget table_budget(const model::Request& request) {
   measure::Budget budget;
   budget.min_samples = 8;
-  budget.max_samples = request.quick ? 12 : 30;
+  budget.max_samples = request.quick ? 10 : 20;
   budget.max_ns = 8'000'000'000;
   budget.warmup = 1;
   return budget;
