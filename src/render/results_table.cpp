@@ -91,24 +91,6 @@ std::string claimed_change(const ResultRow& row) {
   return "not resolved";
 }
 
-namespace {
-
-std::string extreme(const std::vector<ResultRow>& rows, Verdict wanted) {
-  const ResultRow* found = nullptr;
-  for (const ResultRow& row : rows) {
-    if (row.metric != "speed" || row.verdict != wanted) continue;
-    if (found == nullptr || (wanted == Verdict::faster ? row.ratio < found->ratio : row.ratio > found->ratio))
-      found = &row;
-  }
-  return found == nullptr ? ""
-                          : change_text(found->ratio, "speed") + " (" + found->mode + " at " + found->x_value + ")";
-}
-
-}  // namespace
-
-std::string best_gain(const std::vector<ResultRow>& rows) { return extreme(rows, Verdict::faster); }
-std::string worst_loss(const std::vector<ResultRow>& rows) { return extreme(rows, Verdict::slower); }
-
 Ink ink_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::faster: return Ink::good;

@@ -24,10 +24,6 @@ std::string verdict_word(model::VariantStatus status);
 const model::ResultRow* find_result(const std::vector<model::ResultRow>& rows, const std::string& x_value,
                                     const std::string& mode, const std::string& metric);
 
-// The largest gain and the largest loss a list of speed rows shows beyond doubt: "16.2 % faster (forward at 4096)".
-std::string best_gain(const std::vector<model::ResultRow>& rows);
-std::string worst_loss(const std::vector<model::ResultRow>& rows);
-
 // A change in percent with its direction in words: 0.838 -> "16.2 % faster" for times, "16.2 % less" for memory.
 std::string change_text(double ratio, const std::string& metric);
 
