@@ -78,7 +78,8 @@ class FakeSession final : public repository::Session {
   std::vector<std::string> coupled_knobs() const override { return world_.coupled; }
   base::Result<model::Configuration> configuration() override { return model::Configuration{}; }
   repository::PassFloor floor(const Cell& cell) override {
-    return {1, 1, world_.floor_ms ? sum(cell, world_.floor_ms) : 0, "copy_bytes_per_s"};
+    const double floor = world_.floor_ms ? sum(cell, world_.floor_ms) : 0;
+    return {1, 1, floor, floor / 1.02, "copy_bytes_per_s"};
   }
   std::vector<repository::Knob> knobs() const override { return world_.knobs; }
 
@@ -300,8 +301,8 @@ model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& stra
       full += time, full_floor += floor;
       profile.baseline.rows.push_back(
           {x_value, mode, "hone", "speed", "ms", time * 0.99, time, time * 1.01, 40, model::Source::measured});
-      profile.headroom.push_back(
-          {x_value, mode, floor, time, time / floor, floor * 1e6, 1, "copy_bytes_per_s", 100 * floor / time});
+      profile.headroom.push_back({x_value, mode, floor, time, time / floor, floor * 1e6, 1, "copy_bytes_per_s",
+                                  100 * floor / time, floor / 1.02});
       model::NoiseFloor noise;
       noise.x_value = x_value, noise.mode = mode, noise.smallest_effect_pct = 0.5;
       noise.comparison.ratio = noise.comparison.ci_low = noise.comparison.ci_high = 1;
