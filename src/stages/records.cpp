@@ -74,4 +74,23 @@ std::string request_json(const ProposalRequest& request) {
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+std::string compare_json(const std::string& kernel, const std::string& device, const std::string& baseline,
+                         const std::string& candidate, const std::vector<PairText>& pairs) {
+  json list = json::array();
+  for (const PairText& pair : pairs) {
+    list.push_back({{"x_value", pair.x_value},
+                    {"mode", pair.mode},
+                    {"ratio", pair.ratio},
+                    {"ci_low", pair.ci_low},
+                    {"ci_high", pair.ci_high},
+                    {"verdict", pair.verdict},
+                    {"reason", pair.reason},
+                    {"baseline_ms", pair.baseline_ms},
+                    {"candidate_ms", pair.candidate_ms}});
+  }
+  const json object = {{"schema", "hone.compare/1"}, {"kernel", kernel},       {"device", device},
+                       {"baseline", baseline},       {"candidate", candidate}, {"pairs", list}};
+  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace hone::stages

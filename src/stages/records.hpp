@@ -37,4 +37,12 @@ struct ProposalRequest {
 };
 std::string request_json(const ProposalRequest& request);
 
+// The answer of `hone compare` (hone.compare/1).
+struct PairText {
+  std::string x_value, mode, verdict, reason;
+  double ratio = 0, ci_low = 0, ci_high = 0, baseline_ms = 0, candidate_ms = 0;
+};
+std::string compare_json(const std::string& kernel, const std::string& device, const std::string& baseline,
+                         const std::string& candidate, const std::vector<PairText>& pairs);
+
 }  // namespace hone::stages

@@ -115,6 +115,17 @@ TEST(SettingsFunction, ShippedSettingsThatVaryCountAsManyAndAreKeptWhereNothingE
   for (const Piece& piece : p.pieces) EXPECT_EQ(piece.candidate, 0u);
 }
 
+TEST(SettingsFunction, BackwardFollowsCoupledKnobsOfForwardAtEverySize) {
+  model::SettingsFunction forward, backward;
+  forward.rules = {{0, {{"WIDTH", 4}}, "f"}, {1500, {{"WIDTH", 8}}, "f"}};
+  backward.rules = {{0, {{"WIDTH", 4}, {"ROWS", 1}}, "b"}, {2048, {{"WIDTH", 8}, {"ROWS", 2}}, "b"}};
+  couple(backward, forward, {"WIDTH"});
+  for (const std::int64_t x : {0, 1, 1499, 1500, 1800, 2048, 9000})
+    EXPECT_EQ(backward.at(x).at("WIDTH"), forward.at(x).at("WIDTH")) << x;
+  EXPECT_EQ(backward.at(1800).at("ROWS"), 1);
+  EXPECT_EQ(backward.at(2048).at("ROWS"), 2);
+}
+
 TEST(SettingsFunction, SizesAreWholeNumbers) {
   EXPECT_EQ(*parse_size("4096"), 4096);
   for (const char* text : {"", "12x", "-4", "1.5", "99999999999999999999"}) EXPECT_FALSE(parse_size(text)) << text;

@@ -42,11 +42,12 @@ class ThreeWaySession {
   }
 
  private:
-  double floor_ms(const Cell& cell) {
+  repository::PassFloor floor(const Cell& cell) {
     for (const model::Headroom& row : profile_.headroom) {
-      if (row.x_value == cell.x_value && row.mode == cell.mode) return row.floor_ms;
+      if (row.x_value == cell.x_value && row.mode == cell.mode)
+        return {row.bytes, row.flops, row.floor_ms, row.physics_floor_ms, row.ceiling};
     }
-    return session_.floor(cell).floor_ms;
+    return session_.floor(cell);
   }
 
   double noise_floor_pct(const Cell& cell) const {
@@ -82,11 +83,11 @@ class ThreeWaySession {
       timings = measure::interleave(pointers, session_.clock(), budget);
     }
     if (!timings) return timings.error();
-    const double floor = floor_ms(cell);
+    const double floor_ms = floor(cell).floor_ms;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const model::Quantiles& time = (*timings)[i].device_ms;
       result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], time,
-                              floor > 0 && time.p50 > 0 ? 100 * floor / time.p50 : 0});
+                              floor_ms > 0 && time.p50 > 0 ? 100 * floor_ms / time.p50 : 0});
     }
     return {};
   }
@@ -99,7 +100,7 @@ class ThreeWaySession {
     measure::CompareOptions options;
     options.budget = options_.verdict;
     options.noise_floor_pct = noise_floor_pct(cell);
-    options.floor_ns = floor_ms(cell) * 1e6 / 1.02;
+    options.floor_ns = floor(cell).physics_floor_ms * 1e6;
     options.seed = options_.seed + 1;  // a draw of its own, not the one that chose the winner
     auto comparison = measure::compare(**before, **after, session_.clock(), options);
     if (!comparison && comparison.error().kind != base::ErrorKind::untrusted) return comparison.error();

@@ -115,11 +115,11 @@ model::Quantiles Lab::known_time(const repository::Cell& cell) const {
   return {};
 }
 
-double Lab::floor_ms(const repository::Cell& cell) {
+double Lab::physics_floor_ms(const repository::Cell& cell) {
   for (const model::Headroom& row : profile_.headroom) {
-    if (row.x_value == cell.x_value && row.mode == cell.mode) return row.floor_ms;
+    if (row.x_value == cell.x_value && row.mode == cell.mode && row.physics_floor_ms > 0) return row.physics_floor_ms;
   }
-  return session_.floor(cell).floor_ms;
+  return session_.floor(cell).physics_floor_ms;
 }
 
 base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped,
@@ -194,7 +194,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     measure::CompareOptions options;
     options.budget = budget;
     options.noise_floor_pct = noise_floor_pct(cell);
-    options.floor_ns = floor_ms(cell) * 1e6 / 1.02;  // 2 % beyond the measured ceiling is its own spread
+    options.floor_ns = physics_floor_ms(cell) * 1e6;
     options.seed = options_.seed;
     auto comparison = measure::compare(**baseline, **candidate, session_.clock(), options);
     if (comparison) {

@@ -62,8 +62,8 @@ class Lab {
 
   double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
   model::Quantiles known_time(
-      const repository::Cell& cell) const;        // v0's time in the profile; no samples where it has none
-  double floor_ms(const repository::Cell& cell);  // physics floor: the profile's, otherwise the session's
+      const repository::Cell& cell) const;                // v0's time in the profile; no samples where it has none
+  double physics_floor_ms(const repository::Cell& cell);  // the profile's, otherwise the session's; 0 where not known
 
  private:
   using MakeSubject = std::function<base::Result<std::unique_ptr<measure::Subject>>()>;

@@ -136,6 +136,27 @@ void merge_rules(std::vector<model::SettingsRule>& rules) {
   rules = std::move(merged);
 }
 
+void couple(model::SettingsFunction& backward, const model::SettingsFunction& forward,
+            const std::vector<std::string>& knobs) {
+  std::set<std::int64_t> starts;
+  for (const model::SettingsRule& rule : backward.rules) starts.insert(rule.from_x);
+  for (const model::SettingsRule& rule : forward.rules) starts.insert(rule.from_x);
+  std::vector<model::SettingsRule> rules;
+  for (const std::int64_t x : starts) {
+    const auto next = std::find_if(backward.rules.begin(), backward.rules.end(),
+                                   [&](const model::SettingsRule& r) { return r.from_x > x; });
+    model::SettingsRule rule = *(next - 1);
+    rule.from_x = x;
+    for (const std::string& knob : knobs) {
+      const auto value = forward.at(x).find(knob);
+      if (value != forward.at(x).end() && rule.settings.count(knob)) rule.settings[knob] = value->second;
+    }
+    rules.push_back(std::move(rule));
+  }
+  merge_rules(rules);
+  backward.rules = std::move(rules);
+}
+
 std::size_t distinct_settings(const model::SettingsFunction& function) {
   std::set<model::Settings> distinct;
   for (const model::SettingsRule& rule : function.rules) distinct.insert(rule.settings);

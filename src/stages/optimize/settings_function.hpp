@@ -45,6 +45,10 @@ std::vector<model::SettingsRule> rules_of(const Partition& partition, const Cost
 // Joins neighbours with equal settings.
 void merge_rules(std::vector<model::SettingsRule>& rules);
 
+// Gives `backward` the values that `forward` has for the coupled knobs, at every size: its rules are cut where forward's are.
+void couple(model::SettingsFunction& backward, const model::SettingsFunction& forward,
+            const std::vector<std::string>& knobs);
+
 std::size_t distinct_settings(const model::SettingsFunction& function);
 std::string settings_text(const model::Settings& settings);  // "BLOCK_ROW=4 num_threads=2"
 base::Result<std::int64_t> parse_size(const std::string& x_value);

@@ -1,0 +1,113 @@
+#include "stages/compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "stages/records.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+bool is_id(const std::string& text) {
+  if (text.size() < 2 || text.front() != 'v') return false;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (!std::isdigit(static_cast<unsigned char>(text[i]))) return false;
+  }
+  return true;
+}
+
+base::Result<model::Variant> variant_named(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                                           const std::string& name) {
+  if (name == "v0") return session.original();
+  if (is_id(name)) {
+    auto variant = workspace.load_variant(name);
+    if (variant || ports.files.exists(workspace.at(workspace.settings_name(name)))) return variant;
+    return base::Error{base::ErrorKind::usage, "a variant of the workspace, or the path of a variant file", name,
+                       workspace.folder(),
+                       "'hone optimize " + workspace.kernel() + "' makes variants; comparison.md lists them"};
+  }
+  if (!ports.files.exists(name)) {
+    return base::Error{base::ErrorKind::usage, "v0, a variant such as v2, or the path of a variant file", name,
+                       "command line", "check the name"};
+  }
+  auto text = ports.files.read(name);
+  if (!text) return text.error();
+  return model::parse_variant(*text, name);
+}
+
+// A wrong or broken candidate is never timed: a comparison of times says nothing then.
+base::Result<void> check_runs(repository::Session& session, const model::Variant& variant, const std::string& name) {
+  auto built = session.build(variant);
+  if (!built)
+    return base::Error{base::ErrorKind::gate, name + " to compile", built.error().found, built.error().where,
+                       "choose another variant"};
+  auto gate = session.gate(variant, repository::GateLevel::smoke);
+  if (!gate) return gate.error();
+  if (gate->ok()) return {};
+  return base::Error{base::ErrorKind::gate, name + " to pass the smoke gate",
+                     gate->first_failure.empty() ? "no case was run" : gate->first_failure, "",
+                     "a variant with wrong results has no speed; choose another"};
+}
+
+base::Result<ComparedCell> compare_cell(repository::Session& session, const CompareRequest& request,
+                                        const model::Variant& baseline, const model::Variant& candidate,
+                                        const repository::Cell& cell) {
+  auto before = session.subject(baseline, cell);
+  if (!before) return before.error();
+  auto after = session.subject(candidate, cell);
+  if (!after) return after.error();
+  measure::CompareOptions options;
+  options.budget = request.budget;
+  options.seed = request.seed;
+  options.floor_ns = session.floor(cell).physics_floor_ms * 1e6;
+  auto comparison = measure::compare(**before, **after, session.clock(), options);
+  ComparedCell result{cell, {}};
+  if (comparison) {
+    result.comparison = std::move(*comparison);
+  } else if (comparison.error().kind == base::ErrorKind::untrusted) {
+    result.comparison.reason = comparison.error().found;
+  } else {
+    return comparison.error();
+  }
+  return result;
+}
+
+}  // namespace
+
+base::Result<CompareOutcome> compare(repository::Session& session, const CompareRequest& request,
+                                     const Workspace& workspace, const Ports& ports) {
+  auto baseline = variant_named(session, workspace, ports, request.baseline);
+  if (!baseline) return baseline.error();
+  auto candidate = variant_named(session, workspace, ports, request.candidate);
+  if (!candidate) return candidate.error();
+  if (auto runs = check_runs(session, *baseline, request.baseline); !runs) return runs.error();
+  if (auto runs = check_runs(session, *candidate, request.candidate); !runs) return runs.error();
+  CompareOutcome outcome{session.identity().kernel, session.device().name, request.baseline, request.candidate, {}};
+  ports.progress.step(fmt::format("compare {} with {}", request.candidate, request.baseline));
+  const std::vector<std::string> sizes = session.sizes(), modes = session.modes();
+  for (const std::string& x_value : sizes) {
+    for (const std::string& mode : modes) {
+      if (auto go = check_interrupt(ports, request.command); !go) return go.error();
+      auto cell = compare_cell(session, request, *baseline, *candidate, {x_value, mode});
+      if (!cell) return cell.error();
+      outcome.cells.push_back(std::move(*cell));
+      ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),
+                             mode + " at " + x_value);
+    }
+  }
+  return outcome;
+}
+
+std::string to_json(const CompareOutcome& outcome) {
+  std::vector<PairText> pairs;
+  for (const ComparedCell& c : outcome.cells) {
+    pairs.push_back({c.cell.x_value, c.cell.mode, model::word(c.comparison.verdict), c.comparison.reason,
+                     c.comparison.ratio, c.comparison.ci_low, c.comparison.ci_high, c.comparison.baseline_ms.p50,
+                     c.comparison.candidate_ms.p50});
+  }
+  return compare_json(outcome.kernel, outcome.device, outcome.baseline, outcome.candidate, pairs);
+}
+
+}  // namespace hone::stages

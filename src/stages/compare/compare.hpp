@@ -1,0 +1,38 @@
+// `hone compare A B`: two variants of one kernel against each other, paired, at every cell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/protocol.hpp"
+#include "model/variant.hpp"
+#include "repository/repository.hpp"
+#include "stages/ports.hpp"
+
+namespace hone::stages {
+
+struct CompareRequest {
+  std::string baseline, candidate;  // "v0", "v3", or the path of a variant file
+  measure::Budget budget;
+  std::uint64_t seed = 0;
+  std::string command;  // as typed
+};
+
+struct ComparedCell {
+  repository::Cell cell;
+  model::Comparison comparison;
+};
+
+struct CompareOutcome {
+  std::string kernel, device, baseline, candidate;
+  std::vector<ComparedCell> cells;
+};
+
+// v0 is what is in force now. Errors: a variant that does not exist (usage), does not compile or fails its smoke gate (gate);
+// a stop by the user. A cell that can not be judged is unresolved with the reason.
+base::Result<CompareOutcome> compare(repository::Session& session, const CompareRequest& request,
+                                     const Workspace& workspace, const Ports& ports);
+
+std::string to_json(const CompareOutcome& outcome);  // hone.compare/1
+
+}  // namespace hone::stages

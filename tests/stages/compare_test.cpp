@@ -1,0 +1,59 @@
+// hone compare A B: names, files, and what it refuses.
+#include "stages/compare/compare.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/stages/stage_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Compare : public StageTest {
+ protected:
+  base::Result<stages::CompareOutcome> compare(const std::string& a, const std::string& b) {
+    const auto session = open_session(world);
+    return stages::compare(*session, {a, b, {}, 0, "hone compare"}, workspace(), ports);
+  }
+  void keep(const std::string& id, const std::string& text, const std::string& path) {
+    model::Variant variant = open_session(world)->original();
+    variant.id = id;
+    variant.edits = {{"rms_norm.hpp", text}};
+    ASSERT_TRUE(files.write_atomically(path, model::to_json(variant)));
+  }
+};
+
+TEST_F(Compare, GivesAVerdictAtEveryCell) {
+  world.sources["slow\n"] = {1.2, 1.0};
+  keep("v3", "slow\n", "optimization/rms_norm/rms_norm_v3_settings.json");
+  const auto outcome = compare("v0", "v3");
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  ASSERT_EQ(outcome->cells.size(), 9u);
+  for (const auto& c : outcome->cells) {
+    EXPECT_EQ(c.comparison.verdict, c.cell.mode == "backward" ? model::Verdict::same : model::Verdict::slower)
+        << c.cell.mode;
+  }
+  EXPECT_THAT(stages::to_json(*outcome), HasSubstr("\"schema\": \"hone.compare/1\""));
+  EXPECT_THAT(stages::to_json(*outcome), HasSubstr("\"verdict\": \"slower\""));
+}
+
+TEST_F(Compare, TakesAVariantFile) {
+  keep("mine", "other\n", "elsewhere/mine.json");
+  EXPECT_TRUE(compare("elsewhere/mine.json", "v0"));
+}
+
+TEST_F(Compare, RefusesWhatDoesNotExistCompileOrPassItsGate) {
+  EXPECT_EQ(compare("v0", "v9").error().kind, base::ErrorKind::usage);
+  EXPECT_EQ(compare("v0", "nowhere.json").error().kind, base::ErrorKind::usage);
+  world.sources["broken\n"] = {1, 1, 1, false};
+  keep("v3", "broken\n", "optimization/rms_norm/rms_norm_v3_settings.json");
+  EXPECT_EQ(compare("v0", "v3").error().kind, base::ErrorKind::gate);
+  world.sources["wrong\n"] = {1, 1, 1, true, true, false, "y[0]: nan", ""};
+  keep("v4", "wrong\n", "optimization/rms_norm/rms_norm_v4_settings.json");
+  EXPECT_EQ(compare("v0", "v4").error().found, "y[0]: nan");
+  EXPECT_EQ(world.samples, 0);
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,324 @@
+// Finalize over a scripted session: production is the old or the new, never anything between, and says so first.
+#include "stages/finalize/finalize.hpp"
+
+#include <gmock/gmock.h>
+
+#include <climits>
+
+#include "base/hash.hpp"
+#include "stages/finalize/install.hpp"
+#include "tests/stages/stage_fixture.hpp"
+
+namespace hone::test {
+namespace {
+
+using stages::Ending;
+using ::testing::HasSubstr;
+
+class Finalize : public StageTest {
+ protected:
+  // A workspace after profile and optimize: v1 (sweep) and v2 (a change of the source, the winner), both accepted.
+  Finalize() {
+    world.sizes = {"1024", "4096"};
+    world.held_out.clear();
+    world.sources["changed text\n"] = {0.9, 0.9};
+    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+    use_strategies({"less-traffic"});
+    EXPECT_TRUE(workspace().write("profile.json", model::to_json(profile)));
+    EXPECT_TRUE(workspace().write_snapshot(open_session(world)->snapshot()));
+    const auto outcome = optimize(options());
+    EXPECT_TRUE(outcome);
+    EXPECT_EQ(outcome->comparison.winner, "v2");
+    world.events.clear();
+    world.samples = 0;
+  }
+
+  base::Result<stages::FinalizeOutcome> finalize(const std::string& variant = "", bool autonomous = true) {
+    stages::FinalizeOptions o;
+    o.variant = variant;
+    o.autonomous = autonomous;
+    o.command = "hone finalize rms_norm";
+    o.next_command = "hone verify rms_norm";
+    const auto work = workspace();
+    if (auto recovered = stages::recover_installation(work, world.clock); !recovered) return recovered.error();
+    const auto session = open_session(world);
+    return stages::finalize(*session, o, work, ports);
+  }
+  bool installed() { return files.exists(world.production_file); }
+  std::string production() { return installed() ? *files.read(world.production_file) : ""; }
+};
+
+TEST_F(Finalize, AppliesTheWinnerAfterTheFullGateAndMeasuresAnew) {
+  auto outcome = finalize();
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  EXPECT_EQ(outcome->ending, Ending::applied);
+  const model::Report& report = outcome->report;
+  EXPECT_TRUE(report.applied);
+  EXPECT_EQ(report.outcome, "applied v2");
+  EXPECT_TRUE(installed());
+  EXPECT_THAT(report.diff, HasSubstr("+++ b/production/settings.json"));
+  EXPECT_EQ(report.changed_files, std::vector<std::string>{"production/settings.json"});
+  ASSERT_EQ(report.correctness.size(), 2u);
+  EXPECT_EQ(report.correctness[1].name, "full");
+  EXPECT_EQ(report.correctness[1].passed, 120);
+  EXPECT_EQ(report.speedups.size(), 6u);
+  for (const auto& row : report.speedups) EXPECT_LT(row.ci_high, 1);
+  int eager = 0, optimized = 0;
+  for (const auto& row : report.three_way) eager += row.provider == "eager", optimized += row.provider == "optimized";
+  EXPECT_EQ(eager, 8) << "six times and two memory rows";
+  EXPECT_EQ(optimized, 8);
+  EXPECT_EQ(report.plots, std::vector<std::string>{"plots/speed.svg"});
+  EXPECT_FALSE(report.recommendations.empty());
+  EXPECT_FALSE(report.reproduction.empty());
+  ASSERT_EQ(report.revert.size(), 1u);
+  EXPECT_EQ(report.revert[0], "rm 'production/settings.json'");
+  EXPECT_TRUE(files.exists("optimization/rms_norm/report.json"));
+  EXPECT_TRUE(files.exists("optimization/rms_norm/report.md"));
+}
+
+TEST_F(Finalize, FallsBackToTheNextBestAcceptedVariant) {
+  world.sources["changed text\n"].full_failure = "columns = 1031: y[0][1030]: error 3 > bound 0.1";
+  auto outcome = finalize();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ending, Ending::applied);
+  EXPECT_EQ(outcome->report.winner, "v1");
+  EXPECT_THAT(outcome->report.outcome, HasSubstr("after falling back: v2: the full gate failed: columns = 1031"));
+  EXPECT_EQ(outcome->report.correctness[1].failed, 1);
+  EXPECT_THAT(production(), HasSubstr("\"v1\""));
+}
+
+TEST_F(Finalize, RevertsWhenEveryCandidateFailsAndSaysSoFirst) {
+  world.gate = [](const model::Variant&, repository::GateLevel level) {
+    repository::GateResult result;
+    result.passed = 10;
+    if (level == repository::GateLevel::full) result.failed = 1, result.first_failure = "dx: nan";
+    return result;
+  };
+  auto outcome = finalize();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ending, Ending::reverted);
+  EXPECT_TRUE(outcome->gate_failed);
+  EXPECT_FALSE(outcome->report.applied);
+  EXPECT_EQ(outcome->report.outcome.rfind("reverted: v2: the full gate failed: dx: nan; v1: ", 0), 0u)
+      << outcome->report.outcome;
+  EXPECT_FALSE(installed());
+  EXPECT_TRUE(files.exists("optimization/rms_norm/report.md"));
+}
+
+TEST_F(Finalize, AGateWithoutACaseIsAFailure) {
+  world.gate = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
+  auto outcome = finalize();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ending, Ending::reverted);
+  EXPECT_THAT(outcome->report.outcome, HasSubstr("no case was run"));
+}
+
+TEST_F(Finalize, WhatIsNotFasterWhenMeasuredAnewIsTakenBack) {
+  const auto tuned = world.time_ms;
+  world.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
+    return tuned(pass, x, world.shipped(pass, x));
+  };
+  world.sources["changed text\n"] = {1, 1};
+  auto outcome = finalize();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ending, Ending::reverted);
+  EXPECT_THAT(outcome->report.outcome, HasSubstr("not faster beyond doubt"));
+  EXPECT_FALSE(installed());
+}
+
+TEST_F(Finalize, StopsWithTheListOfEverythingThatIsMissing) {
+  for (const char* name :
+       {"original_rms_norm.hpp", "profile.json", "rms_norm_v2_settings.json", "rms_norm_v2_notes.md"}) {
+    ASSERT_TRUE(files.remove(std::string("optimization/rms_norm/") + name));
+  }
+  auto outcome = finalize();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
+  EXPECT_EQ(outcome.error().found,
+            "missing: original_rms_norm.hpp, profile.json, rms_norm_v2_settings.json, rms_norm_v2_notes.md");
+  EXPECT_FALSE(installed());
+}
+
+TEST_F(Finalize, TornOrForeignInputsAreRefused) {
+  const std::string path = "optimization/rms_norm/profile.json";
+  const std::string whole = *files.read(path);
+  ASSERT_TRUE(files.write_atomically(path, whole.substr(0, whole.size() / 2)));
+  EXPECT_FALSE(finalize());
+  profile.created = "2026-05-05T05:05:05Z";
+  ASSERT_TRUE(files.write_atomically(path, model::to_json(profile)));
+  auto outcome = finalize();
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().expected, HasSubstr("made from this profile"));
+  EXPECT_FALSE(installed());
+}
+
+TEST_F(Finalize, ChangedProductionStopsAnAutonomousRunAndIsAskedAboutOtherwise) {
+  world.production_source = "edited since\n";
+  auto stopped = finalize();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::preflight);
+  EXPECT_FALSE(finalize("", false)) << "nobody at a terminal: nobody agreed";
+  person.present = true;
+  person.replies = {{stages::Choice::stop, ""}};
+  EXPECT_FALSE(finalize("", false));
+  person.replies = {{stages::Choice::accept, ""}, {stages::Choice::accept, ""}};
+  auto accepted = finalize("", false);
+  ASSERT_TRUE(accepted) << base::describe(accepted.error());
+  EXPECT_EQ(accepted->ending, Ending::applied);
+}
+
+TEST_F(Finalize, AVariantMayBeChosenButNotOneThatFailed) {
+  auto chosen = finalize("1");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->report.winner, "v1");
+  files.remove_recursively("production");
+  auto unknown = finalize("v7");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().kind, base::ErrorKind::usage);
+  EXPECT_THAT(unknown.error().remedy, HasSubstr("v1, v2"));
+}
+
+TEST_F(Finalize, NothingToGainChangesNothingAndStillReports) {
+  auto outcome = finalize("v0");
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ending, Ending::nothing_to_gain);
+  EXPECT_FALSE(installed());
+  EXPECT_THAT(outcome->report.outcome, HasSubstr("nothing to gain"));
+  EXPECT_FALSE(outcome->report.three_way.empty());
+  EXPECT_TRUE(files.exists("optimization/rms_norm/report.md"));
+}
+
+TEST_F(Finalize, ASecondRunFindsItApplied) {
+  ASSERT_TRUE(finalize());
+  const std::string before = production();
+  auto again = finalize();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->ending, Ending::already_applied);
+  EXPECT_EQ(production(), before);
+  auto other = finalize("v1");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().remedy, HasSubstr("rm 'production/settings.json'"));
+}
+
+TEST_F(Finalize, APersonMayTakeItBackOrChooseAnother) {
+  person.present = true;
+  person.replies = {{stages::Choice::stop, ""}};
+  auto refused = finalize("", false);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->ending, Ending::reverted);
+  EXPECT_FALSE(refused->gate_failed);
+  EXPECT_FALSE(installed());
+  person.replies = {{stages::Choice::another, "v1"}, {stages::Choice::accept, ""}};
+  auto another = finalize("", false);
+  ASSERT_TRUE(another);
+  EXPECT_EQ(another->report.winner, "v1");
+  EXPECT_THAT(production(), HasSubstr("\"v1\""));
+}
+
+TEST_F(Finalize, AStopRestoresProduction) {
+  world.on_sample = [&](int samples) { interrupted = interrupted || samples == 40; };
+  auto stopped = finalize();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+  EXPECT_FALSE(installed());
+}
+
+TEST_F(Finalize, AFullDiskAtAnyWriteRestoresProductionAndTheNextRunFinishes) {
+  const base::MemoryFiles prepared = files;
+  int failures = 0;
+  for (int n = 1;; ++n) {
+    files = prepared;
+    files.fail_writes_after(n + 1);  // the first is the workspace's own check
+    const auto broken = finalize();
+    const std::string text = production();
+    files.fail_writes_after(INT_MAX);
+    if (broken) break;
+    ++failures;
+    EXPECT_TRUE(text.empty() || model::parse_variant(text, "")) << "old or new, whole";
+    const auto next = finalize();
+    ASSERT_TRUE(next) << "after write " << n << ": " << base::describe(next.error());
+    EXPECT_EQ(next->ending, Ending::applied);
+  }
+  EXPECT_GE(failures, 6);
+}
+
+class InstallTest : public ::testing::Test {
+ protected:
+  InstallTest() {
+    EXPECT_TRUE(files.write_atomically("a.json", "old a"));
+    EXPECT_TRUE(files.write_atomically("b.json", "old b"));
+  }
+  stages::Workspace workspace() { return *stages::Workspace::open(files, "w", "k"); }
+  stages::Installer installer() { return *stages::Installer::open(workspace(), clock); }
+  std::vector<repository::FileChange> changes() {
+    return {{"a.json", "old a", "new a", true}, {"b.json", "old b", "new b", true}, {"c.json", "", "new c", false}};
+  }
+  std::string content(const std::string& path) { return files.exists(path) ? *files.read(path) : "(none)"; }
+  std::string all() { return content("a.json") + "," + content("b.json") + "," + content("c.json"); }
+  static constexpr const char* kOld = "old a,old b,(none)";
+  static constexpr const char* kNew = "new a,new b,new c";
+
+  base::MemoryFiles files;
+  base::ManualClock clock;
+};
+
+TEST_F(InstallTest, AKillAtAnyWriteIsTakenBackAtTheNextStart) {
+  const base::MemoryFiles prepared = files;
+  for (int n = 1; n < 20; ++n) {
+    files = prepared;
+    auto work = workspace();
+    auto first = *stages::Installer::open(work, clock);
+    // After the n-th write nothing more reaches the disk, as after a kill.
+    files.fail_writes_after(n);
+    const bool applied = static_cast<bool>(first.apply("v1", changes()));
+    files.fail_writes_after(INT_MAX);
+    auto second = installer();
+    ASSERT_TRUE(second.recover());
+    EXPECT_EQ(all(), kOld) << n;
+    EXPECT_FALSE(second.in_force());
+    if (applied) return;
+  }
+  FAIL() << "it never came to its end";
+}
+
+TEST_F(InstallTest, VerifiedStaysAndRevertTakesItBack) {
+  auto first = installer();
+  ASSERT_TRUE(first.apply("v1", changes()));
+  EXPECT_EQ(all(), kNew);
+  ASSERT_TRUE(first.verified());
+  auto second = installer();
+  EXPECT_FALSE(second.recover()->has_value());
+  ASSERT_TRUE(second.in_force());
+  EXPECT_EQ(second.in_force()->variant, "v1");
+  ASSERT_TRUE(second.revert("no longer wanted"));
+  EXPECT_EQ(all(), kOld);
+}
+
+TEST_F(InstallTest, FilesThatSomebodyElseChangedAreLeftAlone) {
+  ASSERT_TRUE(files.write_atomically("b.json", "mine"));
+  auto planned = installer().apply("v1", changes());
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().where, "b.json");
+  EXPECT_EQ(all(), "old a,mine,(none)");
+  ASSERT_TRUE(files.write_atomically("b.json", "old b"));
+  ASSERT_TRUE(installer().apply("v1", changes()));
+  ASSERT_TRUE(files.write_atomically("b.json", "mine"));
+  auto recovered = installer().recover();
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().where, "b.json");
+  EXPECT_EQ(all(), "old a,mine,(none)") << "the others are restored";
+}
+
+TEST_F(InstallTest, ATornJournalLineIsNoInstallation) {
+  ASSERT_TRUE(installer().apply("v1", changes()));
+  const std::string path = "w/k/install/journal.jsonl";
+  std::string text = *files.read(path);
+  ASSERT_TRUE(files.write_atomically(path, text.substr(0, text.size() - 5)));
+  auto next = installer();
+  ASSERT_TRUE(next.recover());
+  EXPECT_EQ(all(), kOld);
+  EXPECT_EQ(installer().last()->state, "reverted") << "the line after a torn one is read";
+}
+
+}  // namespace
+}  // namespace hone::test
