@@ -94,6 +94,7 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
       {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
       {"optimize", run_optimize}, {"finalize", run_finalize}, {"run", run_all},
       {"audit", run_audit_of_paths},
+      {"compare", run_compare},
       {"counters", run_counters_file},
       {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
   };

@@ -29,5 +29,6 @@ int run_finalize(const CommandContext& context);
 int run_all(const CommandContext& context);
 int run_bench(const CommandContext& context);
 int run_verify(const CommandContext& context);
+int run_compare(const CommandContext& context);
 
 }  // namespace hone::cli

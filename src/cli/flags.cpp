@@ -77,7 +77,7 @@ const std::vector<CommandSpec>& all_commands() {
        "Runs odd, prime, single, empty, strided and large shapes with poisoned outputs and guard bands. Exit code 5 where any case failed or none ran.",
        with_common({"--dtype", "--settings", "--seed", "--short"}), {"hone verify rms_norm", "hone verify swiglu --dtype bf16 --json"}},
       {"compare", "A B", 2, 2, "paired comparison of two variants",
-       "Compares two variants of one kernel: vN of a workspace, or variant files. The ratio is time of B over time of A.",
+       "Compares two variants of one kernel, each named as FOLDER/vN or a variant file of a kernel's workspace. The ratio is time of B over time of A.",
        stage_flags({}), {"hone compare optimization/rms_norm/v0 optimization/rms_norm/v1"}},
       {"counters", "FILE", 1, 1, "a recorded Nsight Compute CSV: summary, class and evidence",
        "Reads the details or the raw page, merges launches of one kernel, and classifies each.",

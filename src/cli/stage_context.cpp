@@ -1,9 +1,17 @@
 #include "cli/stage_context.hpp"
 
+#include <iostream>
+
 #include "repository/native/native_repository.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
+
+StageContext::StageContext(const CommandContext& context)
+    : documents_(context.machine.processes),
+      interaction_(std::cin, context.err, context.meant.talk.interactive),
+      progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
+      ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}
 
 std::string carried_flags(const CommandContext& context) {
   std::string text;

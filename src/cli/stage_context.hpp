@@ -1,8 +1,6 @@
 // The ports of a stage, put together once for a command.
 #pragma once
 
-#include <iostream>
-
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/terminal.hpp"
@@ -13,11 +11,7 @@ namespace hone::cli {
 
 class StageContext {
  public:
-  explicit StageContext(const CommandContext& context)
-      : documents_(context.machine.processes),
-        interaction_(std::cin, context.err, context.meant.talk.interactive),
-        progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
-        ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}
+  explicit StageContext(const CommandContext& context);
 
   const stages::Ports& ports() const { return ports_; }
   TerminalProgress& progress() { return progress_; }
