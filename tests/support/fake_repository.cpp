@@ -310,6 +310,13 @@ model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& stra
     }
   }
   profile.baseline.observations.largest_x_value = world.sizes.back();
+  profile.counters.status = "unavailable", profile.counters.reason = "a scripted device has none";
+  profile.counters.route = "counter-free";
+  profile.identity.tier = 2, profile.identity.tier_description = "a reduction over the row";
+  profile.bottleneck.cls = model::BottleneckClass::memory_bound;
+  profile.bottleneck.plain_rule_class = "memory-bound", profile.bottleneck.reasoning = "as scripted";
+  for (const char* signal : {"bandwidth", "ablation", "scaling"})
+    profile.bottleneck.evidence.push_back({signal, "as scripted", "memory-bound", model::Source::measured});
   profile.strategy_order.push_back({"parameter-sweep", "Parameter sweep", "always first", "", ""});
   for (const std::string& strategy : strategies)
     profile.strategy_order.push_back({strategy, strategy, "as told", "", ""});
