@@ -27,6 +27,7 @@ struct RowConfig {
 // What one pass of a kernel allows and needs.
 struct RowSpace {
   std::vector<std::int64_t> block_rows = {1, 2, 4}, unrolls = {1, 2, 4}, prefetches = {0, 1024};
+  bool rows_share = false;               // a vector that every row is combined with, or sums over rows
   bool reads_rows_twice = false;         // PREFETCH_ROWS instead of PREFETCH
   int most_vectors = 8;                  // BLOCK_ROW * UNROLL: beyond it the registers spill
   bool has_programs_per_thread = false;  // the pass divides its rows among a chosen number of programs

@@ -19,6 +19,7 @@ RowSpace space(Pass pass) {
 
 RowSpace space(Pass pass, const Problem& problem) {
   RowSpace result = space(pass);
+  result.rows_share = flag_option(problem, "weight");
   result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
   result.in_place = pass == Pass::backward && flag_option(problem, "in_place");
   return result;
