@@ -36,6 +36,19 @@ measure::Budget noise_budget(const model::Request& request) {
   return budget;
 }
 
+// A disturbed cell is measured again with twice the samples, twice: a burst of other load must not cost the profile, and what
+// stays disturbed is an error with its reason.
+template <class Measure>
+auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(measure(budget)) {
+  constexpr int kRepeats = 2;
+  for (int repeat = 0;; ++repeat) {
+    auto result = measure(budget);
+    if (result || result.error().kind != base::ErrorKind::untrusted || repeat == kRepeats) return result;
+    budget.max_samples *= 2;
+    budget.max_ns *= 2;
+  }
+}
+
 void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric, const char* unit, const model::Quantiles& value) {
   model::BaselineRow row;
   row.x_value = cell.x_value;
@@ -106,7 +119,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     }
     std::vector<measure::Subject*> subjects;
     for (auto& subject : owned) subjects.push_back(subject.get());
-    auto timings = measure::interleave(subjects, session.clock(), budget);
+    auto timings = until_trusted(budget, [&](const measure::Budget& allowed) { return measure::interleave(subjects, session.clock(), allowed); });
     if (!timings) return timings.error();
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
@@ -134,7 +147,10 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
     auto a = session.subject(original, cell), b = session.subject(original, cell);
     if (!a) return a.error();
     if (!b) return b.error();
-    auto floor = measure::noise_floor(**a, **b, session.clock(), options);
+    auto floor = until_trusted(options.budget, [&](const measure::Budget& allowed) {
+      options.budget = allowed;
+      return measure::noise_floor(**a, **b, session.clock(), options);
+    });
     if (!floor) return floor.error();
     floor->x_value = cell.x_value;
     floor->mode = cell.mode;
