@@ -105,11 +105,13 @@ bool narrow_enough(const std::vector<model::Sample>& samples, const Budget& budg
 
 // Quantiles over the samples that nothing disturbed.
 base::Result<Timing> summarize(std::vector<model::Sample> samples, const Budget& budget, const std::string& where) {
-  const std::vector<Disturbance> marks = find_disturbances(samples, session_clock_mhz(samples));
+  std::vector<Disturbance> marks = find_disturbances(samples, session_clock_mhz(samples));
   const DisturbanceCount disturbed = count(marks);
   const double share = static_cast<double>(disturbed.total()) / static_cast<double>(samples.size());
   const int left = static_cast<int>(samples.size()) - disturbed.total();
-  if (share > kLargestDiscardedShare || left < budget.min_samples) {
+  const bool too_many = share > kLargestDiscardedShare || left < budget.min_samples;
+  if (too_many && budget.keep_disturbed) marks.assign(samples.size(), Disturbance::none);
+  if (too_many && !budget.keep_disturbed) {
     return untrusted(fmt::format("at least {} undisturbed samples and at most {:.0f} % disturbed ones",
                                  budget.min_samples, 100 * kLargestDiscardedShare),
                      fmt::format("{} of {} ({})", left, samples.size(), describe(disturbed)), where,
@@ -124,8 +126,13 @@ base::Result<Timing> summarize(std::vector<model::Sample> samples, const Budget&
   }
   timing.device_ms = quantiles_ms(std::move(device));
   timing.wall_ms = quantiles_ms(std::move(wall));
-  timing.discarded = disturbed.total();
-  if (disturbed.total() > 0) timing.note = "set aside: " + describe(disturbed);
+  if (too_many) {
+    timing.note = fmt::format("{} of {} samples were disturbed ({}) and are kept: the spread shows it", disturbed.total(),
+                              samples.size(), describe(disturbed));
+  } else {
+    timing.discarded = disturbed.total();
+    if (disturbed.total() > 0) timing.note = "set aside: " + describe(disturbed);
+  }
   timing.samples = std::move(samples);
   return timing;
 }

@@ -18,6 +18,9 @@ struct Budget {
   std::int64_t max_ns = 2'000'000'000;  // wall time of the whole measurement, restoring included
   int warmup = 2;                       // runs before the first sample, not kept
   double target_half_width_pct = 0.5;   // stop when the interval is this narrow
+  // Tables may show what a busy machine gave: over the allowed share of disturbed samples, all are kept and the note says so.
+  // Never for comparisons.
+  bool keep_disturbed = false;
 };
 
 struct CompareOptions {

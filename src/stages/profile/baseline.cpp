@@ -36,8 +36,8 @@ measure::Budget noise_budget(const model::Request& request) {
   return budget;
 }
 
-// A disturbed cell is measured again with twice the samples, twice: a burst of other load must not cost the profile, and what
-// stays disturbed is an error with its reason.
+// A disturbed cell is measured again with twice the samples, twice: a burst of other load must not cost the profile. A table
+// keeps what stays disturbed, with a warning; a comparison becomes an error with its reason.
 template <class Measure>
 auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(measure(budget)) {
   constexpr int kRepeats = 2;
@@ -46,6 +46,7 @@ auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(m
     if (result || result.error().kind != base::ErrorKind::untrusted || repeat == kRepeats) return result;
     budget.max_samples *= 2;
     budget.max_ns *= 2;
+    budget.keep_disturbed = repeat + 1 == kRepeats;
   }
 }
 
@@ -123,6 +124,8 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     if (!timings) return timings.error();
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
+      if (timing.note.find("are kept") != std::string::npos)
+        profile.baseline.observations.warnings.push_back(fmt::format("{} {} at {} = {}: {}", providers[i], cell.mode, session.x_name(), cell.x_value, timing.note));
       add_row(profile, cell, providers[i], "speed", "ms", timing.device_ms);
       add_row(profile, cell, providers[i], "wall", "ms", timing.wall_ms);
       const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);

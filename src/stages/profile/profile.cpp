@@ -48,7 +48,10 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   if (!counters) return counters.error();
   profile.counters = std::move(*counters);
 
+  const std::vector<std::string> disturbed = std::move(profile.baseline.observations.warnings);
   profile.baseline.observations = diagnose::observe(profile);
+  auto& warnings = profile.baseline.observations.warnings;
+  warnings.insert(warnings.begin(), disturbed.begin(), disturbed.end());
   diagnose::Diagnosis diagnosis = diagnose::diagnose(profile);
   profile.bottleneck = std::move(diagnosis.bottleneck);
   profile.opportunities = std::move(diagnosis.opportunities);
