@@ -5,8 +5,9 @@
 namespace hone::cli {
 
 StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool last) {
-  auto workspace = open_workspace(context, stage.ports());
-  if (!workspace) return {false, fail(context, workspace.error())};
+  // Only a workspace that stands can hold an unverified installation; a new one is made when everything else is in order.
+  if (context.machine.files.exists(base::join(context.meant.workspace, context.meant.request.kernel)))
+    if (auto workspace = open_workspace(context, stage.ports()); !workspace) return {false, fail(context, workspace.error())};
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
   stages::ProfileOptions options;
