@@ -11,6 +11,27 @@ namespace {
 
 using model::Notes;
 
+// Paragraphs between empty lines; lines that start with "- " are a list.
+void write_prose(Markdown& page, const std::string& text) {
+  std::string paragraph;
+  std::vector<std::string> items;
+  const auto flush = [&] {
+    page.paragraph(paragraph);
+    page.bullets(items);
+    paragraph.clear();
+    items.clear();
+  };
+  for (const std::string& line : base::split(text, '\n')) {
+    const bool item = base::starts_with(line, "- ");
+    if (line.empty() || item != !items.empty()) flush();
+    if (item)
+      items.push_back(line.substr(2));
+    else if (!line.empty())
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+  }
+  flush();
+}
+
 void write_before(Markdown& page, const Notes& notes) {
   page.heading(1, notes.kernel + " " + notes.variant + ": notes");
   page.facts({{"Kernel", notes.kernel},
@@ -19,9 +40,9 @@ void write_before(Markdown& page, const Notes& notes) {
               {"Parent variant", known(notes.parent, "none: this is the kernel as shipped")},
               {"Strategy", notes.strategy}});
   page.heading(2, "Hypothesis");
-  page.paragraph(known(notes.hypothesis, "None was written."));
+  write_prose(page, known(notes.hypothesis, "None was written."));
   page.heading(2, "Changes");
-  page.paragraph(known(notes.changes, "None was described."));
+  write_prose(page, known(notes.changes, "None was described."));
   if (!notes.diff.empty()) page.block(notes.diff, "diff");
   page.heading(2, "Expected Outcome");
   if (notes.predictions.empty())

@@ -55,6 +55,13 @@ TEST(NotesMarkdown, OfAVariantThatNeverRanSaysWhy) {
   EXPECT_THAT(text, HasSubstr("Nothing was timed"));
 }
 
+TEST(NotesMarkdown, ChangesKeepTheirLists) {
+  model::Notes notes = test::sample_notes();
+  notes.changes = "Two knobs:\n\n- BLOCK_ROW, 3 values\n- UNROLL, 2 values\n\nNothing else\nchanges.";
+  EXPECT_NE(notes_markdown(notes).find("Two knobs:\n\n- BLOCK_ROW, 3 values\n- UNROLL, 2 values\n\nNothing else changes.\n"),
+            std::string::npos);
+}
+
 TEST(NotesMarkdown, EmptyNotesLeaveNoHole) {
   EXPECT_THAT(test::markdown_faults(notes_markdown(model::Notes{})), IsEmpty());
   model::Notes notes;

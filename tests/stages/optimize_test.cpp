@@ -1,6 +1,10 @@
 // The loop of optimize over a scripted session: the order of its writes, its verdicts, and when it stops.
 #include <gmock/gmock.h>
 
+#include <map>
+
+#include "base/text.hpp"
+#include "stages/records.hpp"
 #include "tests/stages/stage_fixture.hpp"
 
 namespace hone::test {
@@ -43,6 +47,73 @@ TEST_F(Optimize, TheSweepFindsSettingsBySizeAndIsAccepted) {
   EXPECT_EQ(document.evaluations.distinct_binaries, 2 * 3 * 24) << "the dead knob halves the space";
   EXPECT_LE(document.evaluations.timed, 0.35 * document.evaluations.distinct_binaries);
   EXPECT_EQ(document.stop_reason, "every strategy of the profile has been tried");
+}
+
+// Every settings of the function that are not the shipped ones have been in a final at that very size.
+TEST_F(Optimize, TheSettingsFunctionStandsOnFinalsAlone) {
+  use_strategies({});
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  const auto& document = outcome->comparison;
+  const auto session = open_session(world);
+  int proven = 0;
+  for (const std::string pass : {"forward", "backward"}) {
+    for (const std::string& x_value : world.sizes) {
+      const model::Settings& chosen = document.variants[0].settings.at(pass).at(std::stoll(x_value));
+      if (chosen == session->original().settings.at(pass).at(std::stoll(x_value))) continue;
+      const bool finalist = std::any_of(document.sweep.begin(), document.sweep.end(), [&](const model::SweepPoint& p) {
+        return p.pass == pass && p.x_value == x_value && p.settings == chosen && p.finalist;
+      });
+      EXPECT_TRUE(finalist) << pass << " at " << x_value;
+      ++proven;
+    }
+  }
+  EXPECT_EQ(proven, 6);
+}
+
+TEST_F(Optimize, AQuickRunTimesFewerConfigurations) {
+  use_strategies({});
+  const auto whole = optimize(options());
+  files = {};
+  profile.request.quick = true;
+  const auto quick = optimize(options());
+  ASSERT_TRUE(whole && quick);
+  EXPECT_LT(quick->comparison.evaluations.timed, whole->comparison.evaluations.timed);
+}
+
+TEST_F(Optimize, WhatCouldNotBeJudgedHasNoRowAndSaysWhy) {
+  use_strategies({});
+  // Every other run beside other load: no comparison can be trusted.
+  world.load = [this](int samples) {
+    return world.events.back().find(" v1") != std::string::npos && samples % 2 == 0 ? 4.0 : 1.0;
+  };
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  const auto& v1 = outcome->comparison.variants[0];
+  for (const auto& row : v1.results) EXPECT_GT(row.ratio, 0);
+  EXPECT_NE(v1.status, VariantStatus::accepted);
+}
+
+TEST_F(Optimize, AnUnresolvedComparisonIsLookedAtAgainWithMoreTime) {
+  world.sources["changed text\n"] = {0.97, 0.97};
+  world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+  use_strategies({"less-traffic"});
+  world.noise = 0.05;
+  auto o = options();
+  o.verdict.max_ns = 30'000'000;
+  auto outcome = optimize(o);
+  ASSERT_TRUE(outcome);
+  std::map<std::string, int> pairs;
+  for (const std::string& line : base::split(*files.read("optimization/rms_norm/journal.jsonl"), '\n')) {
+    const auto record = stages::parse_line(line);
+    if (!record || record->event != "compared" ||
+        record->text_at("key").find("variants|full|1024") == std::string::npos)
+      continue;
+    // 0.7 ms a run and 30 ms allowed are at most ten blocks at the first look.
+    EXPECT_TRUE(record->text_at("verdict") != "unresolved" || record->number_at("pairs") > 20) << line;
+    ++pairs[record->text_at("verdict")];
+  }
+  EXPECT_FALSE(pairs.empty());
 }
 
 TEST_F(Optimize, PredictionIsWrittenBeforeAnythingRunsAndNeverChangedAfterwards) {

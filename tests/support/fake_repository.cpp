@@ -31,7 +31,8 @@ class FakeSubject final : public measure::Subject {
     if (!runs_) return base::Error{base::ErrorKind::internal, "a run", "the kernel faulted", name_, ""};
     std::mt19937_64 random(static_cast<std::uint64_t>(world_.samples) * 7919);
     random.discard(3);
-    const double value = true_ms_ * std::exp(world_.noise * std::normal_distribution<double>()(random));
+    double value = true_ms_ * std::exp(world_.noise * std::normal_distribution<double>()(random));
+    if (world_.load) value *= world_.load(world_.samples);
     world_.clock.advance_ns(static_cast<std::int64_t>(value * 1e6) + 50'000);
     return model::Sample{value * 1e6, value * 1e6 + 5'000, 0};
   }

@@ -56,6 +56,7 @@ struct FakeWorld {
   std::atomic<int> settings_built{0};
   int samples = 0;
   std::function<void(int samples)> on_sample;  // to interrupt in the middle
+  std::function<double(int samples)> load;     // factor on the time of the n-th sample: what else the machine does
 };
 
 // The world as a session. `production_file` is written by an installation; source_hash() follows it and production_source.

@@ -73,8 +73,9 @@ class Finalization {
     if (!measured) return measured.error();
     outcome_.ending = Ending::nothing_to_gain;
     outcome_.report.three_way = measured->rows;
+    warnings_ = measured->warnings;
     outcome_.report.outcome = "nothing to gain: " + inputs_.comparison.stop_reason;
-    outcome_.report.recommendations = recommendations_for(outcome_.report);
+    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
     if (auto written = write_report(); !written) return written.error();
     return outcome_;
   }
@@ -97,14 +98,14 @@ class Finalization {
         outcome_.report.winner = variant.id;
         outcome_.report.outcome = "applied " + variant.id +
                                   (failures.empty() ? "" : " after falling back: " + base::join_text(failures, "; "));
-        outcome_.report.recommendations = recommendations_for(outcome_.report);
+        outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
         return {};
       }
       failures.push_back(variant.id + ": " + *failure);
       ports_.progress.message(failures.back() + "; production is restored");
     }
     reverted("reverted: " + base::join_text(failures, "; "));
-    outcome_.gate_failed = true;
+    outcome_.gate_failed = gate_failed_;
     return {};
   }
 
@@ -115,7 +116,7 @@ class Finalization {
     outcome_.report.outcome = outcome;
     outcome_.report.changed_files.clear();
     outcome_.report.revert.clear();
-    outcome_.report.recommendations = recommendations_for(outcome_.report);
+    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
   }
 
   // Empty: installed and verified as far as gates and clocks can. Otherwise why it was taken back.
@@ -125,7 +126,10 @@ class Finalization {
     auto changes = session_.installation(variant);
     if (!changes) return "it can not be installed: " + changes.error().found;
     if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
-    auto failure = verify(variant);
+    auto failure = pass_gates(variant);
+    if (!failure) return failure.error();
+    gate_failed_ = gate_failed_ || !failure->empty();
+    if (failure->empty()) failure = confirm_gain(variant);
     if (!failure) return failure.error();
     if (!failure->empty()) {
       if (auto taken_back = installer_.revert(*failure); !taken_back) return taken_back.error();
@@ -138,7 +142,7 @@ class Finalization {
     return failure;
   }
 
-  base::Result<std::string> verify(const model::Variant& variant) {
+  base::Result<std::string> pass_gates(const model::Variant& variant) {
     for (const auto& [level, name] :
          {std::pair{repository::GateLevel::smoke, "smoke"}, std::pair{repository::GateLevel::full, "full"}}) {
       auto gate = session_.gate(variant, level);
@@ -150,11 +154,19 @@ class Finalization {
         return std::string("the ") + name +
                " gate failed: " + (gate->passed + gate->failed == 0 ? "no case was run" : gate->first_failure);
     }
+    return std::string();
+  }
+
+  base::Result<std::string> confirm_gain(const model::Variant& variant) {
     ports_.progress.step("measure original, " + variant.id + " and providers anew");
     auto measured = three_way(variant);
-    if (!measured && measured.error().kind == base::ErrorKind::gate) return measured.error().found;
+    if (!measured && measured.error().kind == base::ErrorKind::gate) {
+      gate_failed_ = true;
+      return measured.error().found;
+    }
     if (!measured) return measured.error();
     outcome_.report.three_way = measured->rows;
+    warnings_ = measured->warnings;
     outcome_.report.speedups = measured->speedups;
     if (inputs_.profile.request.goal == "memory" || measured->gain.ci_high < 1) return std::string();
     return fmt::format("measured anew it is not faster beyond doubt: {} x the original over {} cells",
@@ -212,7 +224,9 @@ class Finalization {
   const Ports& ports_;
   Installer installer_;
   FinalizeInputs inputs_;
-  model::Variant original_;  // what is in force before anything is installed
+  model::Variant original_;            // what is in force before anything is installed
+  bool gate_failed_ = false;           // of any variant tried; a gain that was not confirmed is no failed gate
+  std::vector<std::string> warnings_;  // about the three-way table
   FinalizeOutcome outcome_;
 };
 

@@ -31,7 +31,8 @@ enum class Ending {
 
 struct FinalizeOutcome {
   Ending ending = Ending::nothing_to_gain;
-  bool gate_failed = false;  // of a reverted one: exit code 5
+  bool gate_failed =
+      false;  // of a reverted one: exit code 5; a gain that was not confirmed, or a no at the checkpoint, is none
   model::Report report;
   Decision decision;
 };

@@ -66,7 +66,7 @@ std::vector<std::string> revert_commands(const Workspace& workspace, const Insta
   return commands;
 }
 
-std::vector<std::string> recommendations_for(const model::Report& report) {
+std::vector<std::string> recommendations_for(const model::Report& report, const std::vector<std::string>& warnings) {
   std::vector<std::string> list;
   double least = 1e9;
   model::ThreeWayRow worst;
@@ -91,6 +91,7 @@ std::vector<std::string> recommendations_for(const model::Report& report) {
   if (report.applied)
     list.push_back(fmt::format("The settings hold for {} and dtype {}: profile and optimize again for another device.",
                                report.profile.device.name, report.profile.request.dtype));
+  for (const std::string& warning : warnings) list.push_back("Measure again on a quieter machine, " + warning);
   return list;
 }
 

@@ -13,7 +13,8 @@ namespace hone::stages {
 struct ThreeWay {
   std::vector<model::ThreeWayRow> rows;
   std::vector<model::ResultRow> speedups;  // optimized over original, paired
-  Gain gain;                               // over the passes in scope
+  Gain gain;                               // over the cells of the passes in scope where the machine code differs
+  std::vector<std::string> warnings;       // cells of the table that other load disturbed
 };
 
 struct ThreeWayOptions {

@@ -18,18 +18,12 @@ const BuiltPart* part_of(const repository::Built& built, const std::string& pass
   return nullptr;
 }
 
-// The same machine code and launch: nothing to time, the ratio is 1 by construction. Unknown hashes are never the same.
-bool same_part(const Contestant& a, const Contestant& b, const std::string& pass, const std::string& x_value) {
-  const BuiltPart *left = part_of(a.built, pass, x_value), *right = part_of(b.built, pass, x_value);
+// Unknown hashes are never the same.
+bool same_part(const repository::Built& a, const repository::Built& b, const std::string& pass,
+               const std::string& x_value) {
+  const BuiltPart *left = part_of(a, pass, x_value), *right = part_of(b, pass, x_value);
   return left && right && !left->machine_code_hash.empty() && left->machine_code_hash == right->machine_code_hash &&
          left->launch_hash == right->launch_hash;
-}
-
-bool same_cell(Lab& lab, const Contestant& a, const Contestant& b, const repository::Cell& cell) {
-  if (cell.mode != "full") return same_part(a, b, cell.mode, cell.x_value);
-  const std::vector<std::string> modes = lab.session().modes();
-  return std::all_of(modes.begin(), modes.end(),
-                     [&](const std::string& mode) { return mode == "full" || same_part(a, b, mode, cell.x_value); });
 }
 
 class Gauntlet {
@@ -70,7 +64,7 @@ class Gauntlet {
   bool all_same(const Contestant& other) {
     const std::vector<repository::Cell> cells = all_cells(lab_.session());
     return !cells.empty() && std::all_of(cells.begin(), cells.end(), [&](const repository::Cell& cell) {
-      return same_cell(lab_, other, result_.contestant, cell);
+      return same_code(lab_.session().modes(), other.built, result_.contestant.built, cell);
     });
   }
 
@@ -119,7 +113,7 @@ class Gauntlet {
 
   base::Result<bool> time(const Contestant& baseline, const repository::Cell& cell, std::vector<CellResult>& results) {
     CellResult row{cell, {}, lab_.noise_floor_pct(cell)};
-    if (same_cell(lab_, baseline, result_.contestant, cell)) {
+    if (same_code(lab_.session().modes(), baseline.built, result_.contestant.built, cell)) {
       row.comparison.ratio = row.comparison.ci_low = row.comparison.ci_high = row.comparison.wall_ratio = 1;
       row.comparison.verdict = model::Verdict::same;
       row.comparison.reason = "the same machine code and launch: not timed";
@@ -187,6 +181,13 @@ class Gauntlet {
 
 }  // namespace
 
+bool same_code(const std::vector<std::string>& modes, const repository::Built& a, const repository::Built& b,
+               const repository::Cell& cell) {
+  if (cell.mode != "full") return same_part(a, b, cell.mode, cell.x_value);
+  return std::all_of(modes.begin(), modes.end(),
+                     [&](const std::string& mode) { return mode == "full" || same_part(a, b, mode, cell.x_value); });
+}
+
 Aim aim_of(Lab& lab) {
   const model::Request& request = lab.profile().request;
   return {target_mode(lab.session().modes(), request.scope), passes_in_scope(lab.session().modes(), request.scope),
@@ -208,6 +209,7 @@ std::vector<model::ResultRow> result_rows(const Evaluation& evaluation) {
   std::vector<model::ResultRow> rows;
   for (const CellResult& r : evaluation.against_v0) {
     const model::Comparison& c = r.comparison;
+    if (!(c.ratio > 0)) continue;  // it could not be judged: the guardrails say why
     rows.push_back({r.cell.x_value, r.cell.mode, "speed", "ms", c.baseline_ms, c.candidate_ms, c.ratio, c.ci_low,
                     c.ci_high, c.verdict});
   }

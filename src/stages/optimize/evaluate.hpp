@@ -34,6 +34,10 @@ base::Result<Evaluation> evaluate(Lab& lab, const Contestant& original, const Co
 
 Aim aim_of(Lab& lab);
 
+// The same machine code and launches at the cell: nothing to time there, the ratio is 1 by construction.
+bool same_code(const std::vector<std::string>& modes, const repository::Built& a, const repository::Built& b,
+               const repository::Cell& cell);
+
 // Rows of results as documents show them: speed at every cell and memory at every size, against v0.
 std::vector<model::ResultRow> result_rows(const Evaluation& evaluation);
 

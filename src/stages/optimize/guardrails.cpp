@@ -20,7 +20,7 @@ model::GuardrailCheck judge(const std::string& what, const CellResult& result, d
   const double bound = 1 + bound_pct / 100;
   model::GuardrailCheck check;
   check.check = what + ", " + cell_text(result.cell);
-  check.threshold = fmt::format("at most {:g} % slower than v0", bound_pct);
+  check.threshold = fmt::format("at most {:.3g} % slower than v0", bound_pct);
   check.interval = interval_text(c);
   if (!(c.ci_high > 0))
     check.status = "unresolved", check.detail = c.reason;

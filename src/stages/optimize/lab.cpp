@@ -13,6 +13,7 @@ namespace hone::stages {
 
 namespace {
 
+constexpr std::int64_t kMoreTime = 3;  // for a second look
 constexpr std::size_t kBuildsBetweenRecords =
     16;  // a kill loses the notes of at most these; the compiler's cache keeps the rest
 
@@ -70,6 +71,12 @@ double median_deviation(const model::Quantiles& q) {
 
 std::string one_line(const base::Error& error) {
   return error.found + (error.where.empty() ? "" : " (" + error.where + ")");
+}
+
+// Too few samples for a large size, or an interval that may hide a gain: worth more time. What is slower is not.
+bool deserves_another_look(const base::Result<model::Comparison>& comparison) {
+  if (!comparison) return comparison.error().kind == base::ErrorKind::untrusted;
+  return comparison->verdict == model::Verdict::unresolved && comparison->ci_low <= 1;
 }
 
 std::string budget_text(const measure::Budget& b) {
@@ -179,6 +186,16 @@ base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Va
       [&] { return session_.subject(candidate, cell); });
 }
 
+base::Result<model::Comparison> compare_with_second_look(measure::Subject& baseline, measure::Subject& candidate,
+                                                         base::Clock& clock, measure::CompareOptions options) {
+  auto first = measure::compare(baseline, candidate, clock, options);
+  if (!deserves_another_look(first)) return first;
+  options.budget.max_ns *= kMoreTime;
+  options.budget.max_samples *= 2;
+  options.seed += 1;
+  return measure::compare(baseline, candidate, clock, options);
+}
+
 base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
                                   const measure::Budget& budget, const MakeSubject& make_baseline,
                                   const MakeSubject& make_candidate) {
@@ -196,7 +213,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     options.noise_floor_pct = noise_floor_pct(cell);
     options.floor_ns = physics_floor_ms(cell) * 1e6;
     options.seed = options_.seed;
-    auto comparison = measure::compare(**baseline, **candidate, session_.clock(), options);
+    auto comparison = compare_with_second_look(**baseline, **candidate, session_.clock(), options);
     if (comparison) {
       trial.outcome = Trial::Outcome::measured;
       trial.comparison = std::move(*comparison);

@@ -15,10 +15,15 @@ constexpr double kAsPredicted = 0.02;  // a prediction within two percent of the
 
 std::string compare_with(const model::Prediction& p, const model::Comparison& c) {
   if (!(c.ci_low > 0)) return "it could not be judged: " + c.reason;
-  if (std::abs(c.ratio - p.ratio) <= kAsPredicted || (c.ci_low <= p.ratio && p.ratio <= c.ci_high))
-    return "as predicted";
+  const bool holds_prediction = c.ci_low <= p.ratio && p.ratio <= c.ci_high,
+             holds_no_change = c.ci_low <= 1 && 1 <= c.ci_high;
+  const bool wide = c.ci_high - c.ci_low > 4 * kAsPredicted;
+  if (wide && holds_no_change && holds_prediction)
+    return "not decided, the interval holds both the prediction and no change";
+  if (std::abs(c.ratio - p.ratio) <= kAsPredicted) return "as predicted";
+  if (holds_prediction) return wide ? "in line with the prediction, within a wide interval" : "as predicted";
   if (p.ratio < 1 && c.ci_low > 1) return "the opposite of what was predicted";
-  if (p.ratio < 1 && c.ci_high >= 1) return "no effect where a gain was predicted";
+  if (p.ratio < 1 && holds_no_change) return "no effect shown where a gain was predicted";
   return c.ratio < p.ratio ? "more than predicted" : "less than predicted";
 }
 

@@ -20,6 +20,8 @@ namespace hone::stages {
 
 namespace {
 
+constexpr std::size_t kShownCells = 4;  // of the winner's, in one sentence
+
 class Optimization {
  public:
   Optimization(Lab& lab, std::optional<TargetMetric> target)
@@ -91,11 +93,12 @@ class Optimization {
         knobs += fmt::format("- {} of {}, {} values: {}\n", knob.name, knob.pass, knob.values.size(), knob.help);
     }
     const std::string changes = "Settings as a function of " + lab_.session().x_name() +
-                                ", chosen by measurement; the source stays as it is. Knobs:\n" + knobs;
-    model::Notes notes = open(variant,
-                              "The shipped settings follow from a heuristic. " + lab_.profile().summary +
-                                  " Measured settings at each size should come nearer to the ceiling.",
-                              changes, "", sweep_predictions(lab_.profile(), passes_));
+                                ", chosen by measurement; the source stays as it is. Knobs:\n\n" + knobs;
+    model::Notes notes =
+        open(variant,
+             "The shipped settings were chosen without a measurement of this machine and these sizes. " +
+                 lab_.profile().summary + " Settings measured at each size should come nearer to the ceiling.",
+             changes, "", sweep_predictions(lab_.profile(), passes_));
     if (auto written = write_notes(notes); !written) return written;
     auto swept = sweep(lab_, original_.variant);
     if (!swept) return swept.error();
@@ -104,7 +107,7 @@ class Optimization {
     for (const auto& [pass, function] : swept->settings) variant.settings[pass] = function;
     findings_ = swept->findings;
     notes.changes +=
-        fmt::format("\nOf {} configurations {} differ in machine code or launch, {} were timed. Chosen:\n",
+        fmt::format("\nOf {} configurations {} differ in machine code or launch, {} were timed. Chosen:\n\n",
                     swept->evaluations.planned, swept->evaluations.distinct_binaries, swept->evaluations.timed);
     for (const auto& [pass, function] : swept->settings) {
       for (const model::SettingsRule& rule : function.rules)
@@ -186,15 +189,20 @@ class Optimization {
                                     : "no variant was faster beyond doubt with every guardrail kept";
       return;
     }
-    std::vector<std::string> figures;
+    std::vector<const CellResult*> faster;
     for (const CellResult& r : best_->against_v0) {
-      if (r.cell.x_value == document_.representative_x)
-        figures.push_back(fmt::format("{} {} x v0 ({})", r.cell.mode, interval_text(r.comparison),
-                                      model::word(r.comparison.verdict)));
+      if (r.comparison.verdict == model::Verdict::faster) faster.push_back(&r);
     }
-    document_.winner_reason =
-        fmt::format("at {}={}: {}; the last variant accepted, each against the best before it", lab_.session().x_name(),
-                    document_.representative_x, base::join_text(figures, ", "));
+    std::stable_sort(faster.begin(), faster.end(),
+                     [](const auto* a, const auto* b) { return a->comparison.ratio < b->comparison.ratio; });
+    std::vector<std::string> figures;
+    for (const CellResult* r : faster) {
+      if (figures.size() < kShownCells)
+        figures.push_back(fmt::format("{} at {} {}", r->cell.mode, r->cell.x_value, interval_text(r->comparison)));
+    }
+    document_.winner_reason = fmt::format(
+        "faster than v0 beyond doubt in {} of {} cells{}{}; the last variant accepted, each against the best before it",
+        faster.size(), best_->against_v0.size(), figures.empty() ? "" : ", most in ", base::join_text(figures, ", "));
   }
 
   base::Result<void> save() {
@@ -257,7 +265,8 @@ base::Result<void> check_profile(repository::Session& session, const model::Prof
 }
 
 base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
-                                       const OptimizeOptions& options, const Workspace& workspace, const Ports& ports) {
+                                       const OptimizeOptions& asked, const Workspace& workspace, const Ports& ports) {
+  const OptimizeOptions options = profile.request.quick ? for_quick(asked) : asked;
   if (auto checked = check_profile(session, profile); !checked) return checked.error();
   std::optional<TargetMetric> target;
   if (!options.target_metric.empty()) {

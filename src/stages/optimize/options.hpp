@@ -28,4 +28,11 @@ struct OptimizeOptions {
   std::string next_command;  // after this stage: "hone finalize rms_norm"
 };
 
+// Fewer timings and less time for each, by the same rules.
+inline OptimizeOptions for_quick(OptimizeOptions options) {
+  options.largest_search_share *= 0.6;
+  for (measure::Budget* budget : {&options.screening, &options.finals, &options.verdict}) budget->max_ns /= 2;
+  return options;
+}
+
 }  // namespace hone::stages

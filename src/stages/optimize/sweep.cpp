@@ -37,7 +37,7 @@ class PassSweep {
       if (auto done = hold_finals(size); !done) return done;
     }
     if (auto done = transfer_winners(); !done) return done;
-    function_ = make_function(lab_.session().x_name(), space_.sizes, lab_.options().largest_settings);
+    if (auto done = prove_function(); !done) return done;
     if (auto done = check_held_out(lab_, pass_, space_.sizes, function_, outcome_.findings); !done) return done;
     conclude();
     return {};
@@ -67,7 +67,9 @@ class PassSweep {
     int broken = 0;
     for (const Screened& s : found->screened) {
       if (!s.estimate.usable) ++broken;
-      space_.sizes[s.task].costs[points[s.point]] = s.estimate.usable ? std::exp(s.estimate.log_ratio) : kInfinity;
+      const double ratio = s.estimate.usable ? std::exp(s.estimate.log_ratio) : kInfinity;
+      space_.sizes[s.task].costs[points[s.point]] = ratio;
+      if (s.estimate.usable) space_.sizes[s.task].ratios[points[s.point]] = ratio;
     }
     outcome_.findings.push_back(fmt::format("{}: the search ended with {}", pass_, found->stop_reason));
     if (broken > 0)
@@ -84,29 +86,11 @@ class PassSweep {
     std::sort(order.begin(), order.end());
     size.winner = size.shipped;
     size.winner_text = "no settings timed here were faster than the shipped ones";
-    double best = 1;
     for (std::size_t i = 0; i < std::min(order.size(), kFinalists); ++i) {
-      const model::Settings& settings = order[i].second;
-      auto trial = lab_.compare_settings(cell(size.x_value), size.shipped, settings);
-      if (!trial) return trial.error();
-      size.finalists.insert(settings);
-      if (trial->outcome != Trial::Outcome::measured) {
-        size.costs[settings] = kInfinity;
-        outcome_.findings.push_back(fmt::format("{} at {}: {} left the finals: {}", pass_, size.x_value,
-                                                settings_text(settings), trial->reason));
-        continue;
-      }
-      const model::Comparison& c = trial->comparison;
-      // Not faster beyond doubt is a tie, and a tie goes to the shipped settings.
-      size.costs[settings] = c.verdict == model::Verdict::faster ? c.ratio : std::max(c.ratio, 1.0);
-      if (c.verdict == model::Verdict::faster && c.ratio < best) {
-        best = c.ratio;
-        size.winner = settings;
-        size.winner_text = fmt::format("{} in the finals at {}: {:.3f} x shipped ({:.3f} to {:.3f})",
-                                       settings_text(settings), size.x_value, c.ratio, c.ci_low, c.ci_high);
-      }
+      if (auto done = hold_final(size, order[i].second); !done) return done;
     }
     // What was only screened may be noise: it can not beat what the finals found.
+    const double best = size.winner == size.shipped ? 1 : size.costs[size.winner];
     for (auto& [settings, cost] : size.costs) {
       if (settings == size.shipped)
         cost = 1;
@@ -114,6 +98,42 @@ class PassSweep {
         cost = std::max(cost, best);
     }
     return {};
+  }
+
+  base::Result<void> hold_final(SizeSpace& size, const model::Settings& settings) {
+    auto trial = lab_.compare_settings(cell(size.x_value), size.shipped, settings);
+    if (!trial) return trial.error();
+    size.finalists.insert(settings);
+    if (trial->outcome != Trial::Outcome::measured) {
+      size.costs[settings] = kInfinity;
+      outcome_.findings.push_back(
+          fmt::format("{} at {}: {} left the finals: {}", pass_, size.x_value, settings_text(settings), trial->reason));
+      return {};
+    }
+    const model::Comparison& c = trial->comparison;
+    size.ratios[settings] = c.ratio;
+    // Not faster beyond doubt is a tie, and a tie goes to the shipped settings.
+    size.costs[settings] = c.verdict == model::Verdict::faster ? c.ratio : std::max(c.ratio, 1.0);
+    const double best = size.winner == size.shipped ? 1 : size.costs[size.winner];
+    if (c.verdict != model::Verdict::faster || c.ratio >= best) return {};
+    size.winner = settings;
+    size.winner_text = fmt::format("{} in the finals at {}: {:.3f} x shipped ({:.3f} to {:.3f})",
+                                   settings_text(settings), size.x_value, c.ratio, c.ci_low, c.ci_high);
+    return {};
+  }
+
+  // The function may stand on finals alone: where it would choose settings that were only screened, they are compared too, and
+  // the choice is made again. Ends because each turn compares one more.
+  base::Result<void> prove_function() {
+    while (true) {
+      function_ = make_function(lab_.session().x_name(), space_.sizes, lab_.options().largest_settings);
+      const auto unproven = std::find_if(space_.sizes.begin(), space_.sizes.end(), [&](const SizeSpace& size) {
+        const model::Settings& chosen = function_.at(size.x);
+        return chosen != size.shipped && size.finalists.count(chosen) == 0;
+      });
+      if (unproven == space_.sizes.end()) return {};
+      if (auto done = hold_final(*unproven, function_.at(unproven->x)); !done) return done;
+    }
   }
 
   // A settings function needs one size's winner timed at the other sizes. Within the bound on timings, nearest sizes first.
@@ -134,6 +154,7 @@ class PassSweep {
           if (!estimate) return estimate.error();
           --left;
           const double best = size.costs[size.winner];
+          if (estimate->usable) size.ratios[settings] = std::exp(estimate->log_ratio);
           size.costs[settings] = estimate->usable ? std::max(std::exp(estimate->log_ratio), best) : kInfinity;
         }
       }
@@ -149,9 +170,8 @@ class PassSweep {
         distinct_settings(function_), space_.sizes.size(), function_.worst_slowdown_pct);
     for (const SizeSpace& size : space_.sizes) {
       outcome_.evaluations.timed += static_cast<int>(size.costs.size());
-      for (const auto& [settings, cost] : size.costs) {
-        if (std::isfinite(cost))
-          outcome_.points.push_back({pass_, size.x_value, settings, cost, size.finalists.count(settings) > 0});
+      for (const auto& [settings, ratio] : size.ratios) {
+        outcome_.points.push_back({pass_, size.x_value, settings, ratio, size.finalists.count(settings) > 0});
       }
     }
     outcome_.settings[pass_] = function_;

@@ -18,8 +18,10 @@ struct SizeSpace {
   std::string x_value;
   std::int64_t x = 0;
   model::Settings shipped;
-  std::vector<model::Settings> distinct;    // [0] is the shipped one
-  std::map<model::Settings, double> costs;  // timed: ratio against the shipped settings; infinity: it does not run
+  std::vector<model::Settings> distinct;  // [0] is the shipped one
+  std::map<model::Settings, double>
+      costs;  // timed: what choosing them costs against the shipped settings; infinity: they do not run
+  std::map<model::Settings, double> ratios;  // as measured, screening or finals: for the heat map
   std::set<model::Settings> finalists;
   model::Settings winner;  // best of the finals; the shipped one unless another was really faster
   std::string winner_text;
