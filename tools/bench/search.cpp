@@ -2,16 +2,22 @@
 //
 //   search [FILE...]   default: every results/cpu/search_*.csv
 //   search --write     also writes the table to results/cpu/search.md
+//   search --record KERNEL...   times every configuration of the sweep of these kernels here, into results/cpu/search_KERNEL.csv;
+//                      a stopped recording goes on where it was
 //
 // A recording has one line for each configuration of one pass at one size:
-//   kernel,pass,x_value,shipped,ratio,deviation,settings
-//   rms_norm,forward,4096,0,0.913,0.006,BLOCK_ROW=4 num_threads=2
-// shipped is 1 for the settings in force (exactly one a size); ratio is time over theirs; deviation is that of log(ratio) in one
-// screening; settings are NAME=VALUE, separated by blanks. Only distinct machine codes stand in it.
+//   kernel,pass,x_value,shipped,first,second,deviation,settings
+//   rms_norm,forward,4096,0,0.913,0.917,0.016,BLOCK_ROW=4 num_threads=2
+// shipped is 1 for the settings in force (exactly one a size). first and second are time over theirs, each the median of three
+// screenings, taken in turns over the whole recording; deviation is that of log(ratio) between single screenings; settings are
+// NAME=VALUE, separated by blanks. Only distinct machine codes stand in it.
 //
-// Each search is repeated with fresh noise of that deviation; its three best at each size then meet in finals, which are taken to
-// be right. Regret is what they leave against the best of all. Beside it stands random choice with as many timings.
-// Exit 0 when every size ends within 2 % of the best on average and at most 35 % were timed, 4 when not, 1 without recordings.
+// An exhaustive search that times everything picks the best of `first`. The simulated one sees `first` with the noise of single
+// screenings, for the part it asks for; its three best at each size meet in finals, which show `first`. Both picks are judged
+// by `second`, which neither has seen: otherwise the luckiest of many noisy figures would pass for the best configuration. So
+// regret, the time of the search's pick over that of the exhaustive one, may be below 0. Beside it stands random choice with
+// as many timings.
+// Exit 0 when every pass ends within 2 % on average and at most 35 % were timed, 4 when not, 1 without recordings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +33,9 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "cli/composition.hpp"
+#include "model/version.hpp"
+#include "stages/optimize/lab.hpp"
 #include "stages/optimize/search.hpp"
 #include "stages/optimize/settings_function.hpp"
 #include "stages/optimize/sweep_space.hpp"
@@ -45,7 +54,7 @@ constexpr double kLargestRegretPct = 2, kLargestShare = 0.35;
 }
 
 struct Timed {
-  double log_ratio = 0, deviation = 0;
+  double first = 0, second = 0, deviation = 0;  // logarithms, and the deviation of one screening
 };
 
 // One pass of one kernel: its space and the truth about it.
@@ -73,9 +82,11 @@ void read(const std::string& path, base::FileSystem& files, std::map<std::string
     if (line.empty() || line.front() == '#' || base::starts_with(line, "kernel,")) continue;
     const std::string where = fmt::format("{}:{}", path, number);
     const std::vector<std::string> fields = base::split(line, ',');
-    if (fields.size() != 7) fail(where + ": expected 7 fields");
-    const double ratio = std::strtod(fields[4].c_str(), nullptr), deviation = std::strtod(fields[5].c_str(), nullptr);
-    if (!(ratio > 0) || !(deviation >= 0)) fail(where + ": ratio must be above 0 and deviation at least 0");
+    if (fields.size() != 8) fail(where + ": expected 8 fields");
+    const double first = std::strtod(fields[4].c_str(), nullptr), second = std::strtod(fields[5].c_str(), nullptr);
+    const double deviation = std::strtod(fields[6].c_str(), nullptr);
+    if (!(first > 0) || !(second > 0) || !(deviation >= 0))
+      fail(where + ": ratios must be above 0, the deviation at least 0");
     Recording& recording = recordings[fields[0] + " " + fields[1]];
     auto size = std::find_if(recording.sizes.begin(), recording.sizes.end(),
                              [&](const auto& s) { return s.x_value == fields[2]; });
@@ -89,11 +100,125 @@ void read(const std::string& path, base::FileSystem& files, std::map<std::string
       recording.truth.emplace_back();
       size = recording.sizes.end() - 1;
     }
-    const model::Settings settings = settings_of(fields[6], where);
+    const model::Settings settings = settings_of(fields[7], where);
     size->distinct.push_back(settings);
     if (fields[3] == "1") size->shipped = settings;
-    recording.truth[static_cast<std::size_t>(size - recording.sizes.begin())][settings] = {std::log(ratio), deviation};
+    recording.truth[static_cast<std::size_t>(size - recording.sizes.begin())][settings] = {std::log(first),
+                                                                                           std::log(second), deviation};
   }
+}
+
+// What a stage needs and a recording does not.
+class NoDocuments final : public stages::DocumentWriter {
+  base::Result<void> write_profile(const stages::Workspace&, const model::Profile&) override { return {}; }
+  base::Result<void> write_notes(const stages::Workspace&, const model::Profile&, const model::Notes&) override {
+    return {};
+  }
+  base::Result<void> write_comparison(const stages::Workspace&, const model::ComparisonDocument&) override {
+    return {};
+  }
+  base::Result<std::vector<std::string>> write_plots(const stages::Workspace&, const model::Report&) override {
+    return std::vector<std::string>{};
+  }
+  base::Result<void> write_report(const stages::Workspace&, const model::Report&) override { return {}; }
+};
+
+class Nobody final : public stages::Interaction {
+  bool available() const override { return false; }
+  stages::Reply ask(const stages::Question&) override { return {}; }
+};
+
+class Lines final : public stages::Progress {
+  void step(const std::string& title) override { fmt::print(stderr, "{}\n", title); }
+  void advance(int done, int total, const std::string& detail) override {
+    if (done % 20 == 0) fmt::print(stderr, "  {} of {} {}\n", done, total, detail);
+  }
+  void message(const std::string& text) override { fmt::print(stderr, "{}\n", text); }
+};
+
+constexpr std::size_t kRounds = 6;  // screenings of each configuration, spread over the recording
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// One lab for each round: a lab never measures the same thing twice.
+std::string record_pass(std::vector<stages::Lab>& rounds, const std::string& kernel, const std::string& pass,
+                        const model::Variant& shipped) {
+  auto space = stages::distinct_configurations(rounds.front(), shipped, pass, {});
+  if (!space) fail(base::describe(space.error()));
+  std::vector<std::map<model::Settings, std::vector<double>>> values(space->sizes.size());
+  int done = 0;
+  for (stages::Lab& lab : rounds) {
+    for (std::size_t i = 0; i < space->sizes.size(); ++i) {
+      const stages::SizeSpace& size = space->sizes[i];
+      for (const model::Settings& settings : size.distinct) {
+        lab.ports().progress.advance(++done, static_cast<int>(kRounds * space->distinct_pairs()), kernel + " " + pass);
+        if (settings == size.shipped) continue;
+        auto timed = lab.screen({size.x_value, pass}, size.shipped, settings);
+        if (!timed) fail(base::describe(timed.error()));
+        if (timed->usable) values[i][settings].push_back(timed->log_ratio);
+      }
+    }
+  }
+  std::string lines;
+  for (std::size_t i = 0; i < space->sizes.size(); ++i) {
+    const std::string head = kernel + "," + pass + "," + space->sizes[i].x_value;
+    lines += fmt::format("{},1,1,1,0,{}\n", head, stages::settings_text(space->sizes[i].shipped));
+    for (const auto& [settings, logs] : values[i]) {
+      if (logs.size() < kRounds) continue;  // it does not run reliably: no figure for it
+      std::vector<double> first, second, distances;
+      for (std::size_t r = 0; r < logs.size(); ++r) (r % 2 == 0 ? first : second).push_back(logs[r]);
+      for (const double log : logs) distances.push_back(std::abs(log - median_of(logs)));
+      // 1.4826 times the median distance from the median is a normal distribution's deviation.
+      lines += fmt::format("{},0,{:.5f},{:.5f},{:.5f},{}\n", head, std::exp(median_of(first)),
+                           std::exp(median_of(second)), 1.4826 * median_of(distances), stages::settings_text(settings));
+    }
+  }
+  return lines;
+}
+
+void record(const std::string& kernel) {
+  cli::Machine machine;
+  cli::Meant meant;
+  meant.device = "auto";
+  auto opened = cli::open_repository(machine, meant);
+  if (!opened) fail(base::describe(opened.error()));
+  model::Request request;
+  request.kernel = kernel;
+  auto session = opened->repository->open(request);
+  if (!session) fail(base::describe(session.error()));
+  model::Profile profile;
+  profile.kernel = kernel;
+  profile.request = request;
+  stages::OptimizeOptions options;
+  NoDocuments documents;
+  Nobody nobody;
+  Lines lines;
+  const std::atomic<bool> stop{false};
+  const stages::Ports ports{machine.files, machine.processes, documents, nobody, lines, stop};
+  auto workspace = stages::Workspace::open(machine.files, "build/search_recording", kernel);
+  if (!workspace) fail(base::describe(workspace.error()));
+  std::vector<stages::Lab> rounds;
+  rounds.reserve(kRounds);
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    const std::string path = workspace->at(fmt::format("round_{}.jsonl", round + 1));
+    auto journal = stages::Journal::open(machine.files, machine.clock, path, (*session)->source_hash());
+    if (!journal) fail(base::describe(journal.error()));
+    rounds.emplace_back(**session, profile, options, ports, *workspace, std::move(*journal));
+  }
+  const model::DeviceInfo device = (*session)->device();
+  std::string text =
+      fmt::format("# {}, {}; {}; hone {}; {}\nkernel,pass,x_value,shipped,first,second,deviation,settings\n",
+                  device.name, device.architecture, device.compiler, model::hone_commit(), machine.clock.utc());
+  for (const std::string& mode : (*session)->modes()) {
+    if (mode != "full") text += record_pass(rounds, kernel, mode, (*session)->original());
+  }
+  const std::string path = "results/cpu/search_" + kernel + ".csv";
+  if (auto written = machine.files.write_atomically(path, text); !written) fail(base::describe(written.error()));
+  fmt::print("{}\n", path);
 }
 
 struct Regret {
@@ -108,7 +233,7 @@ struct Row {
   Regret search, random;
 };
 
-// What finals over the best screened leave at each size.
+// What finals over the best screened leave at each size, against what an exhaustive search picks.
 void add_regret(Regret& regret, const Recording& recording, const std::vector<model::Settings>& points,
                 const std::vector<stages::Screened>& screened) {
   for (std::size_t t = 0; t < recording.sizes.size(); ++t) {
@@ -117,11 +242,14 @@ void add_regret(Regret& regret, const Recording& recording, const std::vector<mo
       if (s.task == t) order.emplace_back(s.estimate.log_ratio, &recording.truth[t].at(points[s.point]));
     }
     std::sort(order.begin(), order.end());
-    double found = 0, best = 0;  // log of 1: the shipped settings are always there
-    for (std::size_t i = 0; i < std::min(order.size(), kFinalists); ++i)
-      found = std::min(found, order[i].second->log_ratio);
-    for (const auto& [settings, timed] : recording.truth[t]) best = std::min(best, timed.log_ratio);
-    const double pct = 100 * (std::exp(found - best) - 1);
+    Timed found, best;  // the shipped settings are always there
+    for (std::size_t i = 0; i < std::min(order.size(), kFinalists); ++i) {
+      if (order[i].second->first < found.first) found = *order[i].second;
+    }
+    for (const auto& [settings, timed] : recording.truth[t]) {
+      if (timed.first < best.first) best = timed;
+    }
+    const double pct = 100 * (std::exp(found.second - best.second) - 1);
     regret.mean_pct += pct;
     regret.worst_pct = std::max(regret.worst_pct, pct);
     regret.beyond += pct > kLargestRegretPct ? 1 : 0;
@@ -158,7 +286,7 @@ Row simulate(const std::string& name, const Recording& recording) {
     std::mt19937_64 random(static_cast<std::uint64_t>(repeat) + 1);
     const stages::Measure measure = [&](std::size_t task, std::size_t point) -> base::Result<stages::Estimate> {
       const Timed& timed = recording.truth[task].at(points[point]);
-      return stages::Estimate{timed.log_ratio + timed.deviation * std::normal_distribution<double>()(random),
+      return stages::Estimate{timed.first + timed.deviation * std::normal_distribution<double>()(random),
                               std::max(timed.deviation, 0.002), true};
     };
     const auto start = std::chrono::steady_clock::now();
@@ -190,6 +318,10 @@ std::string table_of(const std::vector<Row>& rows) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count > 2 && std::string(arguments[1]) == "--record") {
+    for (int i = 2; i < count; ++i) record(arguments[i]);
+    return 0;
+  }
   base::SystemFiles files;
   std::vector<std::string> paths;
   bool write = false;
