@@ -71,7 +71,7 @@ render::Table overview(const counters::Capture& capture, const std::vector<Kerne
          share(kernel.compute_throughput_pct), share(kernel.memory_throughput_pct),
          diagnose::known(diagnosis.share_of_ceiling_pct) ? render::percent(diagnosis.share_of_ceiling_pct) : "-",
          model::word(diagnosis.bottleneck.cls)},
-        kernel.library.empty() ? render::Ink::plain : render::Ink::dim);
+        kernel.owner.empty() ? render::Ink::plain : render::Ink::dim);
   }
   return table;
 }
@@ -100,7 +100,7 @@ void print_kernel(std::size_t number, const CounterSummary& kernel, const Kernel
                   const render::Style& style, std::ostream& out) {
   out << '\n'
       << style.paint(std::to_string(number) + "  " + render::printable(shortened(kernel.name)), render::Ink::bold);
-  if (!kernel.library.empty()) out << "  (" << kernel.library << ")";
+  if (!kernel.owner.empty()) out << "  (" << kernel.owner << ")";
   out << '\n';
   if (!kernel.note.empty()) print_wrapped("launches", kernel.note, style, out);
   print_wrapped("launch", launch_line(kernel), style, out);

@@ -12,7 +12,7 @@ enum class Where { namespace_part, base_is, base_begins };
 struct Pattern {
   Where where;
   std::string_view text;
-  const char* library;
+  const char* owner;
 };
 
 // Base names stand for captures with --kernel-name-base function, which print no namespaces.
@@ -88,7 +88,7 @@ std::string library_of(const std::string& kernel_name) {
     const bool matches = pattern.where == Where::base_is       ? base == pattern.text
                          : pattern.where == Where::base_begins ? base.rfind(pattern.text, 0) == 0
                                                                : qualified.rfind(pattern.text, 0) == 0;
-    if (matches) return pattern.library;
+    if (matches) return pattern.owner;
   }
   return "";
 }

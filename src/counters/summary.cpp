@@ -160,7 +160,7 @@ CounterSummary summary_of(const LaunchRecord& launch) {
   kernel.name = launch.name;
   kernel.grid = launch.grid;
   kernel.block = launch.block;
-  kernel.library = library_of(launch.name);
+  kernel.owner = library_of(launch.name);
   kernel.occupancy_pct = launch[Field::occupancy_pct];
   kernel.theoretical_occupancy_pct = launch[Field::theoretical_pct];
   kernel.compute_throughput_pct = launch[Field::compute_pct];
@@ -200,7 +200,7 @@ std::vector<CounterSummary> summarize(const std::vector<LaunchRecord>& launches)
   std::vector<CounterSummary> summaries;
   for (const Kernel& kernel : kernels) summaries.push_back(merged(kernel));
   std::stable_partition(summaries.begin(), summaries.end(),
-                        [](const CounterSummary& each) { return each.library.empty(); });
+                        [](const CounterSummary& each) { return each.owner.empty(); });
   return summaries;
 }
 

@@ -232,7 +232,7 @@ std::vector<PassVerdict> verdicts_of(const model::Profile& profile) {
   // A capture whose kernels carry no pass in their names belongs to the only pass there is.
   if (facts.size() == 1 && facts.front().kernels.empty())
     for (const model::CounterSummary& kernel : profile.counters.kernels)
-      if (kernel.library.empty()) facts.front().kernels.push_back(&kernel);
+      if (kernel.owner.empty()) facts.front().kernels.push_back(&kernel);
   std::vector<PassVerdict> passes;
   for (const PassFacts& each : facts) passes.push_back(judge(each, profile));
   return passes;

@@ -71,7 +71,7 @@ void read_rows(const model::Profile& profile, PassFacts& pass) {
 
 void read_kernels(const model::Profile& profile, PassFacts& pass) {
   for (const model::CounterSummary& kernel : profile.counters.kernels)
-    if (kernel.library.empty() && named_for(kernel.name, pass.mode)) pass.kernels.push_back(&kernel);
+    if (kernel.owner.empty() && named_for(kernel.name, pass.mode)) pass.kernels.push_back(&kernel);
   std::stable_sort(pass.kernels.begin(), pass.kernels.end(), [](const auto* a, const auto* b) {
     return a->duration_us.value_or(0) > b->duration_us.value_or(0);
   });

@@ -117,7 +117,7 @@ std::string why_untrusted(const Blocks& blocks, std::size_t taken) {
   return {};
 }
 
-// Decides by the interval, the exact test and what chance alone does in this session; sets verdict and reason.
+// Decides by the interval, the exact test and what chance alone does in the measurement; sets verdict and reason.
 void decide(model::Comparison& comparison, const BlockedRatios& ratios, const CompareOptions& options,
             double false_alarm) {
   const double smallest = options.smallest_effect_pct / 100;

@@ -29,7 +29,7 @@ std::vector<bool> candidate_starts(int quads, std::uint64_t seed);
 //   same        when the interval lies inside 1 +- smallest_effect_pct;
 //   faster,
 //   slower      when the interval is clear of 1, the exact signed-rank test confirms it at `false_alarm`, and the effect is
-//               larger than what identical code shows by chance in this session and than options.noise_floor_pct;
+//               larger than what identical code shows by chance in the same measurement and than options.noise_floor_pct;
 //   unresolved  otherwise, or when too many blocks were disturbed, or one subject alone was; `reason` says which.
 // Needs at least kMinimumQuads quads with positive finite device times; the answer is unresolved below.
 model::Comparison judge(const std::vector<SampledQuad>& quads, const CompareOptions& options, double false_alarm);

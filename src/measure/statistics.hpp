@@ -70,7 +70,7 @@ std::optional<RatioEstimate> ratio_of_quads(const std::vector<Quad>& quads, doub
 std::optional<double> signed_rank_p(const std::vector<double>& values);
 
 // How large |trimmed mean| becomes by chance alone: its quantile at 1 - `tail` when the sign of every value's distance from
-// the trimmed mean is drawn at random, which is what identical code with the noise of this session does. (Signs of the
+// the trimmed mean is drawn at random, which is what identical code with the noise of the measurement does. (Signs of the
 // values themselves would not do: with few blocks a large effect would count as its own noise.) Preconditions of
 // trimmed_mean, and 0 < tail < 1.
 std::optional<double> chance_effect(const BlockedRatios& ratios, double tail, std::uint64_t seed);

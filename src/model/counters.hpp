@@ -30,7 +30,7 @@ struct CounterSummary {
   std::optional<double> blocks_per_sm_limit;  // blocks that fit on one multiprocessor at once
   std::optional<double> shared_bytes_per_block;
   std::vector<Stall> stalls;  // the largest three, largest first
-  std::string library;        // whose kernel it is by its name: "PyTorch", "cuBLAS"; empty: the user's own
+  std::string owner;          // whose kernel it is by its name: "PyTorch", "cuBLAS"; empty: the user's own
   int launches = 1;           // launches of the capture this summary stands for
   std::string note;           // "4 autotune trials, the fastest shown"
   bool operator==(const CounterSummary&) const = default;

@@ -42,7 +42,7 @@ Json json_of(const CounterSummary& kernel) {
   object.add("stalls", Json::list(kernel.stalls, [](const Stall& stall) {
                return Json::object({{"reason", stall.reason}, {"pct", stall.pct}});
              }));
-  object.add("library", kernel.library);
+  object.add("library", kernel.owner);
   object.add("launches", kernel.launches);
   object.add("note", kernel.note);
   return object;
@@ -60,7 +60,7 @@ CounterSummary read_kernel(const JsonFields& fields) {
   if (fields.has("stalls"))
     for (const JsonFields& stall : fields.objects("stalls"))
       kernel.stalls.push_back({stall.text("reason"), stall.not_negative("pct")});
-  kernel.library = fields.text_or("library", "");
+  kernel.owner = fields.text_or("library", "");
   kernel.launches = fields.count_or("launches", 1);
   kernel.note = fields.text_or("note", "");
   return kernel;

@@ -95,8 +95,8 @@ void write_kernel(Markdown& page, const CounterSummary& kernel) {
 void write_library_kernels(Markdown& page, const model::Counters& counters) {
   Table table({{"Kernel"}, {"Of"}, {"Launches", Align::right}, {"Duration under the profiler", Align::right}});
   for (const CounterSummary& kernel : counters.kernels)
-    if (!kernel.library.empty())
-      table.add_row({markdown_code(known(kernel.name, "unnamed kernel")), kernel.library, std::to_string(kernel.launches),
+    if (!kernel.owner.empty())
+      table.add_row({markdown_code(known(kernel.name, "unnamed kernel")), kernel.owner, std::to_string(kernel.launches),
                      shown(kernel.duration_us, " us")});
   if (table.empty()) return;
   page.heading(3, "Kernels of libraries in the same capture");
@@ -136,7 +136,7 @@ void write_counters(Markdown& page, const model::Profile& profile) {
     page.paragraph("To get them: " + sentence(known(counters.remedy, "no remedy is known")));
   }
   for (const CounterSummary& kernel : counters.kernels)
-    if (kernel.library.empty()) write_kernel(page, kernel);
+    if (kernel.owner.empty()) write_kernel(page, kernel);
   write_library_kernels(page, counters);
   if (!counters.cpu_events.empty()) {
     page.heading(3, "CPU events");

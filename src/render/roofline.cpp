@@ -181,7 +181,7 @@ std::vector<Plot> profile_plots(const model::Profile& profile) {
   if (std::string svg = roofline(profile); !svg.empty()) plots.push_back({"roofline.svg", "Roofline", std::move(svg)});
   int number = 0;
   for (const model::CounterSummary& kernel : profile.counters.kernels) {
-    if (!kernel.library.empty()) continue;
+    if (!kernel.owner.empty()) continue;
     ++number;
     if (std::string svg = stall_bar(kernel); !svg.empty())
       plots.push_back({"stalls_" + std::to_string(number) + ".svg", "Warp stalls of " + kernel.name, std::move(svg)});

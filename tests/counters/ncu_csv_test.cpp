@@ -132,9 +132,9 @@ TEST(NcuCsv, AWholeProcessYieldsTheUsersKernelsApartFromPyTorchs) {
   ASSERT_EQ(capture.kernels.size(), 8u);
   EXPECT_EQ(capture.kernels[0].name, "_rms_norm_forward_kernel");
   EXPECT_EQ(capture.kernels[1].name, "_rms_norm_backward_kernel");
-  EXPECT_EQ(capture.kernels[0].library, "");
-  EXPECT_EQ(capture.kernels[1].library, "");
-  for (std::size_t i = 2; i < 8; ++i) EXPECT_EQ(capture.kernels[i].library, "PyTorch") << capture.kernels[i].name;
+  EXPECT_EQ(capture.kernels[0].owner, "");
+  EXPECT_EQ(capture.kernels[1].owner, "");
+  for (std::size_t i = 2; i < 8; ++i) EXPECT_EQ(capture.kernels[i].owner, "PyTorch") << capture.kernels[i].name;
   EXPECT_THAT(capture.kernels,
               Contains(::testing::Field(&CounterSummary::note, "3 launches of 3 sizes, the longest shown")));
 }

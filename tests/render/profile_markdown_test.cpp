@@ -73,7 +73,7 @@ TEST(ProfileMarkdown, SaysWhatIsNotInACaptureInsteadOfZero) {
 
 TEST(ProfileMarkdown, KernelsOfLibrariesAreNamedButNotAnalysed) {
   Profile profile = test::sample_gpu_profile();
-  profile.counters.kernels[1].library = "PyTorch";
+  profile.counters.kernels[1].owner = "PyTorch";
   profile.counters.kernels[1].name = "void at::native::vectorized_elementwise_kernel<4, Add | Mul>";
   const std::string text = profile_markdown(profile);
   EXPECT_THAT(text, testing::HasSubstr("### Kernels of libraries in the same capture"));

@@ -78,7 +78,7 @@ TEST(StallBar, WithoutStallsThereIsNone) { EXPECT_EQ(stall_bar(model::CounterSum
 TEST(ProfilePlots, AreTheRooflineAndTheStallsOfTheUsersOwnKernels) {
   model::Profile made = profile();
   made.counters.kernels = {kernel(), kernel()};
-  made.counters.kernels[0].library = "PyTorch";
+  made.counters.kernels[0].owner = "PyTorch";
   const std::vector<Plot> plots = profile_plots(made);
   ASSERT_EQ(plots.size(), 2u);
   EXPECT_EQ(plots[0].file_name, "roofline.svg");
