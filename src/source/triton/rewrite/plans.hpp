@@ -1,0 +1,25 @@
+// The plan of each rewrite: what it would replace for given requests. rewrite.cpp lists them and applies them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "source/edit.hpp"
+#include "source/triton/rewrite/subject.hpp"
+
+namespace hone::source::rewrite {
+
+struct Plan {
+  std::vector<Replacement> replacements;
+  std::vector<Site> sites;
+  std::vector<std::string> notes;  // for the header: what changed, one line each
+};
+
+// All requests name the same rewrite. An error says why it does not apply, or which value is wrong.
+using Planner = base::Result<Plan> (*)(const Subject&, const Rewrite&, const std::vector<Request>&);
+
+base::Result<Plan> plan_settings_function(const Subject&, const Rewrite&, const std::vector<Request>&);
+base::Result<Plan> plan_programs_per_sm(const Subject&, const Rewrite&, const std::vector<Request>&);
+
+}  // namespace hone::source::rewrite

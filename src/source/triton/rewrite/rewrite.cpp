@@ -1,0 +1,185 @@
+#include "source/triton/rewrite/rewrite.hpp"
+
+#include <algorithm>
+
+#include "source/audit.hpp"
+#include "source/edit.hpp"
+#include "source/triton/rewrite/plans.hpp"
+#include "source/triton/rewrite/size_table.hpp"
+#include "source/triton/rewrite/subject.hpp"
+
+namespace hone::source::rewrite {
+
+namespace {
+
+struct Entry {
+  Rewrite rewrite;
+  Planner plan;
+};
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {{"settings-function",
+        "parameter-sweep",
+        "Settings by size in place of calculate_settings",
+        "operators whose launches take BLOCK_SIZE and num_warps from calculate_settings(size)",
+        {{"num_warps", {"8", "4", "2", "16", "32", "1"}, "warps of each program", true},
+         {"BLOCK_SIZE", {}, "elements of a row that a program holds at once, a power of two", true},
+         {"num_stages", {"3", "1", "2", "4", "5"}, "stages of pipelined loops", true}}},
+       plan_settings_function},
+      {{"programs-per-sm",
+        "grid-sizing",
+        "Several programs on each SM",
+        "launches whose grid is the number of multiprocessors",
+        {{"programs_per_sm", {"2", "3", "4", "6", "8"}, "programs for each SM; 1 is the original", true}}},
+       plan_programs_per_sm},
+  };
+  return all;
+}
+
+const Entry* find_entry(const std::string& name) {
+  for (const Entry& entry : entries()) {
+    if (name == entry.rewrite.name) return &entry;
+  }
+  return nullptr;
+}
+
+// Where the header goes: behind a byte order mark, a `#!` line and a coding line, before everything else.
+std::size_t header_place(const std::string& text) {
+  std::size_t at = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;
+  for (int line = 0; line < 2; ++line) {
+    const std::size_t end = text.find('\n', at);
+    const std::string content = text.substr(at, end == std::string::npos ? std::string::npos : end - at);
+    const bool special =
+        content.rfind("#!", 0) == 0 || (content.rfind("#", 0) == 0 && content.find("coding") != std::string::npos);
+    if (!special || end == std::string::npos) break;
+    at = end + 1;
+  }
+  return at;
+}
+
+std::string header_text(const std::string& header, const std::vector<std::string>& notes, bool crlf) {
+  std::vector<std::string> lines = wrapped(one_line(header), "# ", 116);
+  lines.emplace_back("# What differs from the original, everything else is as it was:");
+  for (const std::string& note : notes) {
+    std::vector<std::string> more = wrapped(one_line(note), "#   ", 116);
+    if (!more.empty()) more.front()[2] = '-';
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + (crlf ? "\r\n" : "\n");
+  return text + (crlf ? "\r\n" : "\n");
+}
+
+base::Result<Plan> plan_for(base::FileSystem& files, const std::string& path, const std::string& text,
+                            const Entry& entry, const std::vector<Request>& requests) {
+  auto subject = Subject::read(files, path, text);
+  if (!subject) return subject.error();
+  return entry.plan(**subject, entry.rewrite, requests);
+}
+
+}  // namespace
+
+const char* word(Pass pass) {
+  switch (pass) {
+    case Pass::forward: return "forward";
+    case Pass::backward: return "backward";
+    case Pass::any: break;
+  }
+  return "any";
+}
+
+const std::vector<Rewrite>& rewrites() {
+  static const std::vector<Rewrite> all = [] {
+    std::vector<Rewrite> list;
+    for (const Entry& entry : entries()) list.push_back(entry.rewrite);
+    return list;
+  }();
+  return all;
+}
+
+const Rewrite* find_rewrite(const std::string& name) {
+  const Entry* entry = find_entry(name);
+  return entry == nullptr ? nullptr : &rewrites()[static_cast<std::size_t>(entry - entries().data())];
+}
+
+std::vector<Finding> survey(base::FileSystem& files, const std::string& path, const std::string& text) {
+  std::vector<Finding> findings;
+  auto subject = Subject::read(files, path, text);
+  for (const Entry& entry : entries()) {
+    Finding finding;
+    finding.rewrite = find_rewrite(entry.rewrite.name);
+    std::string reason = subject ? "" : subject.error().found;
+    for (const Knob& knob : entry.rewrite.knobs) {
+      if (!subject || knob.values.empty()) {
+        if (subject) finding.knobs.push_back(knob);
+        continue;
+      }
+      Request request;
+      request.rewrite = entry.rewrite.name;
+      request.values[knob.name] = knob.values.front();
+      const auto plan = entry.plan(**subject, entry.rewrite, {request});
+      if (!plan) {
+        if (reason.empty()) reason = plan.error().found;
+        continue;
+      }
+      finding.knobs.push_back(knob);
+      if (finding.sites.empty()) finding.sites = plan->sites;
+    }
+    if (subject && entry.rewrite.knobs.empty()) {
+      Request request;
+      request.rewrite = entry.rewrite.name;
+      const auto plan = entry.plan(**subject, entry.rewrite, {request});
+      if (plan) finding.sites = plan->sites;
+      if (!plan) reason = plan.error().found;
+    }
+    if (finding.sites.empty()) {
+      finding.reason = reason.empty() ? "nothing to change" : reason;
+      finding.knobs.clear();
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+base::Result<Variant> compose(base::FileSystem& files, const std::string& path, const std::string& text,
+                              const std::vector<Request>& requests, const std::string& header) {
+  if (requests.empty())
+    return base::Error{base::ErrorKind::usage, "at least one rewrite", "none", path, "name one of rewrites()"};
+  Variant variant;
+  variant.text = text;
+  std::vector<std::string> notes;
+  for (std::size_t first = 0; first < requests.size();) {
+    std::size_t end = first;
+    while (end < requests.size() && requests[end].rewrite == requests[first].rewrite) ++end;
+    const Entry* entry = find_entry(requests[first].rewrite);
+    if (entry == nullptr) {
+      return base::Error{base::ErrorKind::usage, "the name of a rewrite", "'" + requests[first].rewrite + "'", path,
+                         "name one of rewrites()"};
+    }
+    const std::vector<Request> group(requests.begin() + static_cast<std::ptrdiff_t>(first),
+                                     requests.begin() + static_cast<std::ptrdiff_t>(end));
+    auto plan = plan_for(files, path, variant.text, *entry, group);
+    if (!plan) return plan.error();
+    auto changed = apply(variant.text, std::move(plan->replacements), path);
+    if (!changed) return changed.error();
+    variant.text = std::move(*changed);
+    variant.touched.insert(variant.touched.end(), plan->sites.begin(), plan->sites.end());
+    notes.insert(notes.end(), plan->notes.begin(), plan->notes.end());
+    first = end;
+  }
+  const std::size_t place = header_place(variant.text);
+  const bool crlf = text.find("\r\n") != std::string::npos;
+  auto edited = edit_and_audit(files, path, variant.text, {{place, place, header_text(header, notes, crlf)}});
+  if (!edited) return edited.error();
+  if (!edited->facts.problems.empty()) {
+    return base::Error{base::ErrorKind::internal, "a rewritten text without syntax errors",
+                       edited->facts.problems[0].what, path + ":" + std::to_string(edited->facts.problems[0].line),
+                       "report this text"};
+  }
+  variant.text = std::move(edited->text);
+  variant.facts = std::move(edited->facts);
+  return variant;
+}
+
+}  // namespace hone::source::rewrite

@@ -1,0 +1,388 @@
+// A settings function of the operator's own in place of calculate_settings, for forward and for backward apart.
+//
+//   BLOCK_SIZE, num_warps = calculate_settings(n_cols)   ->   BLOCK_SIZE, num_warps = _forward_settings(n_cols)
+//
+// Where forward hands its settings on to backward (through what it returns and ctx), the values for backward are put in
+// their place just before forward returns; where backward calls calculate_settings itself, that call is replaced.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "source/triton/python.hpp"
+#include "source/triton/rewrite/editor.hpp"
+#include "source/triton/rewrite/plans.hpp"
+#include "source/triton/rewrite/size_table.hpp"
+
+namespace hone::source::rewrite {
+
+namespace {
+
+// `BLOCK_SIZE, num_warps = calculate_settings(n_cols)` in a host function.
+struct Call {
+  int function = kNoFunction;
+  Node statement, callee, targets;
+  std::string block, warps, size;       // names of the targets ("_" included), text of the argument
+  std::vector<const Launch*> launches;  // of the function, from here on, that use one of the two
+  Pass pass = Pass::any;
+};
+
+bool mentions(Node root, const std::string& name) { return !names_in(root, name).empty(); }
+
+std::vector<Call> find_calls(const Subject& subject) {
+  std::vector<Call> found;
+  const Module& module = subject.module();
+  for (int scope = 0; scope < static_cast<int>(module.functions().size()); ++scope) {
+    if (is_jit(module, subject.function(scope))) continue;
+    for (Node node : module.calls(scope)) {
+      const std::string name = module.canonical(node.child(Field::function));
+      if (name.substr(name.rfind('.') + 1) != "calculate_settings") continue;
+      const Node assignment = node.parent();
+      const std::vector<Node> targets = elements_of(assignment.child(Field::left));
+      const Arguments arguments = arguments_of(node);
+      if (!assignment.is(Kind::assignment) || targets.size() != 2 || arguments.positional.size() != 1) continue;
+      if (!targets[0].is(Kind::identifier) || !targets[1].is(Kind::identifier)) continue;
+      Call call;
+      call.function = scope;
+      call.statement = statement_of(node);
+      call.callee = node.child(Field::function);
+      call.targets = assignment.child(Field::left);
+      call.block = std::string(targets[0].text());
+      call.warps = std::string(targets[1].text());
+      call.size = std::string(arguments.positional[0].text());
+      call.pass = subject.pass_of_function(scope);
+      for (const Launch* launch : subject.launches_in(scope)) {
+        if (launch->call.start() < node.end()) continue;
+        call.launches.push_back(launch);
+      }
+      found.push_back(std::move(call));
+    }
+  }
+  return found;
+}
+
+// The returns of a function through which its settings leave it.
+std::vector<Node> returns_with_settings(const Subject& subject, const Call& call) {
+  std::vector<Node> found;
+  for (Node node : subject.function(call.function).body.descendants()) {
+    if (!node.is(Kind::return_statement) || node.start() < call.statement.end()) continue;
+    if (subject.module().function_at(node) != call.function) continue;
+    if (mentions(node, call.block) || mentions(node, call.warps)) found.push_back(node);
+  }
+  return found;
+}
+
+// Do the launches of backward take their settings from elsewhere than a calculate_settings of their own function?
+bool backward_takes_them(const Subject& subject, const std::vector<Call>& calls) {
+  for (const Launch& launch : subject.launches()) {
+    if (launch.scope == kNoFunction || subject.pass_of_function(launch.scope) != Pass::backward) continue;
+    const bool own = std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.function == launch.scope; });
+    if (!own && launch.fact.num_warps.source == "calculate_settings") return true;
+    for (const model::SettingSource& block : launch.fact.block_sources) {
+      if (!own && block.source == "calculate_settings") return true;
+    }
+  }
+  return false;
+}
+
+// Is each row done by one block of the kernel, so that BLOCK_SIZE must reach over it?
+bool needs_whole_rows(const Subject& subject, const Launch& launch, const std::string& block) {
+  if (!launch.kernel || launch.fact.grid_resolved.find(block) != std::string::npos) return false;
+  std::string param;
+  for (const auto& [name, value] : launch.fact.bound_params) {
+    if (value == block) param = name;
+  }
+  if (param.empty()) return false;
+  for (const model::LoopFact& loop : subject.facts_of(launch.kernel).loops) {
+    if (loop.iter.find(param) != std::string::npos) return false;
+  }
+  return true;
+}
+
+class SettingsPlanner {
+ public:
+  SettingsPlanner(const Subject& subject, const Rewrite& rewrite)
+      : subject_(subject), rewrite_(rewrite), editor_(subject), calls_(find_calls(subject)) {}
+
+  base::Result<Plan> plan(const std::vector<Request>& requests) {
+    if (calls_.empty())
+      return not_here(subject_, rewrite_, "no host function takes its settings from calculate_settings(size)");
+    static const std::vector<KnobRange> ranges = {
+        {"BLOCK_SIZE", 16, 1 << 16, true}, {"num_warps", 1, 32, true}, {"num_stages", 1, 8, false}};
+    for (const Request& request : requests) {
+      auto table = table_of(subject_, rewrite_, request, ranges);
+      if (!table) return table.error();
+      if (table->empty()) return bad_value(subject_, rewrite_, "at least one value", "none");
+      for (const Pass pass : {Pass::any, Pass::forward, Pass::backward}) {
+        const bool shared = request.pass == Pass::any;
+        if (!shared && request.pass != pass) continue;
+        if (shared && tables_.count(pass) > 0) continue;  // a request for this pass alone goes before one for all
+        tables_[pass] = *table;
+        shared ? (void)together_.insert(pass) : (void)together_.erase(pass);
+      }
+      if (!request.kernels.empty())
+        return bad_value(subject_, rewrite_, "a pass: the settings are those of all its kernels", "kernels by name");
+    }
+    carried_ = backward_takes_them(subject_, calls_);
+    for (const Call& call : calls_) {
+      const base::Result<bool> changed = change(call);
+      if (!changed) return changed.error();
+    }
+    if (plan_.sites.empty())
+      return not_here(subject_, rewrite_, "no call of calculate_settings serves the pass asked for alone");
+    if (!editor_.problem().empty()) return not_here(subject_, rewrite_, editor_.problem());
+    plan_.replacements = editor_.take();
+    return std::move(plan_);
+  }
+
+ private:
+  const SizeTable* table(Pass pass) const {
+    const auto known = tables_.find(pass);
+    return known == tables_.end() ? nullptr : &known->second;
+  }
+
+  std::vector<const Launch*> launches_of_pass(Pass pass) const {
+    std::vector<const Launch*> found;
+    for (const Launch& launch : subject_.launches()) {
+      if (launch.scope != kNoFunction && subject_.pass_of_function(launch.scope) == pass) found.push_back(&launch);
+    }
+    return found;
+  }
+
+  // One call site, with what forward hands on.
+  base::Result<bool> change(const Call& call) {
+    const SizeTable* own = table(call.pass);
+    const bool hands_on = carried_ && call.pass == Pass::forward && !returns_with_settings(subject_, call).empty();
+    const SizeTable* later = hands_on ? table(Pass::backward) : nullptr;
+    if (own == nullptr && later == nullptr) return false;
+    if (own != nullptr) {
+      if (auto wrong = check(*own, call, call.launches)) return *wrong;
+      editor_.replace(call.callee, settings_name(call.pass, *own, call));
+      if (own->has("num_stages")) {
+        if (auto wrong = add_stages(call)) return *wrong;
+      }
+      note(call.launches, call, *own);
+    }
+    if (!hands_on) return true;
+    const bool same = own != nullptr && later != nullptr && together_.count(Pass::forward) > 0;
+    const std::vector<const Launch*> backward = launches_of_pass(Pass::backward);
+    if (later != nullptr) {
+      if (auto wrong = check(*later, call, backward)) return *wrong;
+      note(backward, call, *later);
+    }
+    if (!same) {
+      if (auto wrong = hand_on(call, later)) return *wrong;
+    }
+    if (later != nullptr && later->has("num_stages") && !hands_on_stages(call)) {
+      if (auto wrong = stages_at_backward(call, *later, backward)) return *wrong;
+    }
+    return true;
+  }
+
+  // Backward's own values, put in the place of forward's just before they are returned.
+  std::optional<base::Error> hand_on(const Call& call, const SizeTable* later) {
+    for (const Assignment& assignment : subject_.module().assignments(call.function, call.size)) {
+      if (assignment.statement.start() > call.statement.end())
+        return not_here(
+            subject_, rewrite_,
+            call.size + " changes between the settings and the return of " + subject_.function(call.function).name);
+    }
+    const SizeTable* own = table(call.pass);
+    const bool stages_changed = own != nullptr && own->has("num_stages");
+    const bool stages_later = later != nullptr && later->has("num_stages");
+    std::string value =
+        later == nullptr ? std::string(call.callee.text()) : settings_name(Pass::backward, *later, call);
+    value += "(" + call.size + ")";
+    for (Node leave : returns_with_settings(subject_, call)) {
+      const bool stages_too = mentions(leave, "num_stages");
+      std::vector<std::string> lines = {later != nullptr ? "# Backward runs with settings of its own."
+                                                         : "# Backward keeps the settings it had."};
+      const std::string targets(call.targets.text());
+      lines.push_back(targets + (stages_later && stages_too ? ", num_stages = " : " = ") + value +
+                      (stages_later && !stages_too ? "[:2]" : ""));
+      if (stages_changed && stages_too && !stages_later)
+        lines.push_back("num_stages = " + std::to_string(stages_before(call)));
+      editor_.lines_before(leave, lines);
+    }
+    return std::nullopt;
+  }
+
+  // The function's name; its text goes in before the first operator function that calls it.
+  std::string settings_name(Pass pass, const SizeTable& table, const Call& call) {
+    const bool shared = together_.count(pass) > 0;
+    const Pass key = shared ? Pass::any : pass;
+    const auto known = names_.find(key);
+    if (known != names_.end()) return known->second;
+    const std::string name = subject_.fresh_name(shared                   ? "_settings"
+                                                 : pass == Pass::backward ? "_backward_settings"
+                                                                          : "_forward_settings");
+    names_[key] = name;
+    editor_.function_before(top_level_of(first_call(key).statement), text_of_function(name, table, call));
+    return name;
+  }
+
+  // The first call in the file that will name the function: forward's where it hands on.
+  const Call& first_call(Pass key) const {
+    for (const Call& call : calls_) {
+      const bool hands_on = carried_ && call.pass == Pass::forward;
+      if (key == Pass::any || call.pass == key || (key == Pass::backward && hands_on)) return call;
+    }
+    return calls_.front();
+  }
+
+  std::string text_of_function(const std::string& name, const SizeTable& table, const Call& call) const {
+    const bool stages = table.has("num_stages");
+    std::string text = "def " + name + "(n):\n";
+    text += docstring(std::string("(BLOCK_SIZE, num_warps") + (stages ? ", num_stages" : "") +
+                          ") by row length, calculate_settings where nothing was measured",
+                      table.reason);
+    text += "    BLOCK_SIZE, num_warps = " + std::string(call.callee.text()) + "(n)\n";
+    if (stages && table.everywhere.count("num_stages") == 0)
+      text += "    num_stages = " + std::to_string(stages_before(call)) + "\n";
+    for (const auto& [knob, value] : table.everywhere) text += "    " + knob + " = " + std::to_string(value) + "\n";
+    const char* word = "if ";
+    for (const SizeRow& row : table.rows) {
+      text += std::string("    ") + word + condition_text(row, "n") + ":\n";
+      for (const auto& [knob, value] : row.values) text += "        " + knob + " = " + std::to_string(value) + "\n";
+      word = "elif ";
+    }
+    return text + "    return BLOCK_SIZE, num_warps" + (stages ? ", num_stages" : "") + "\n\n\n";
+  }
+
+  // `num_stages = 2` of the same function, which its launches pass on.
+  const Assignment* stages_assignment(const Call& call) const {
+    const auto& all = subject_.module().assignments(call.function, "num_stages");
+    return all.size() == 1 && all[0].element < 0 && integer_value(all[0].value) ? &all[0] : nullptr;
+  }
+  long long stages_before(const Call& call) const {
+    const Assignment* own = stages_assignment(call);
+    return own != nullptr ? *integer_value(own->value) : 3;  // Triton's default on NVIDIA devices
+  }
+
+  std::optional<base::Error> add_stages(const Call& call) {
+    editor_.insert(call.targets.end(), ", num_stages");
+    if (const Assignment* own = stages_assignment(call)) {
+      if (own->statement.start() < call.statement.start())
+        return not_here(subject_, rewrite_, "num_stages is set before calculate_settings is called");
+      editor_.remove_lines(statement_of(own->statement));
+    } else if (!subject_.module().assignments(call.function, "num_stages").empty()) {
+      return not_here(subject_, rewrite_, "num_stages is computed in " + subject_.function(call.function).name);
+    }
+    for (const Launch* launch : call.launches) {
+      if (auto wrong = pass_stages(*launch, "num_stages")) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  // Does forward return its num_stages too?
+  bool hands_on_stages(const Call& call) const {
+    const std::vector<Node> leaves = returns_with_settings(subject_, call);
+    return std::all_of(leaves.begin(), leaves.end(), [](Node leave) { return mentions(leave, "num_stages"); });
+  }
+
+  std::optional<base::Error> stages_at_backward(const Call& call, const SizeTable& table,
+                                                const std::vector<const Launch*>& launches) {
+    for (const Launch* launch : launches) {
+      const Function& function = subject_.function(launch->scope);
+      const bool known =
+          function.param(call.size) != nullptr || !subject_.module().assignments(launch->scope, call.size).empty();
+      if (!known)
+        return not_here(subject_, rewrite_, function.name + " has no " + call.size + " to choose num_stages by");
+      const std::string value = settings_name(Pass::backward, table, call) + "(" + call.size + ")[2]";
+      if (auto wrong = pass_stages(*launch, value)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  // Makes a launch take `value` as its num_stages.
+  std::optional<base::Error> pass_stages(const Launch& launch, const std::string& value) {
+    const Arguments arguments = arguments_of(launch.call);
+    if (const Node* given = arguments.keyword("num_stages")) {
+      if (given->text() != value) editor_.replace(*given, value);
+      return std::nullopt;
+    }
+    for (const auto& [name, content] : launch.fact.star_kwargs_resolved) {
+      if (content.find("\"num_stages\"") == std::string::npos) continue;
+      for (const Assignment& assignment : subject_.module().assignments(launch.scope, name)) {
+        if (!assignment.value.is(Kind::dictionary)) continue;
+        editor_.append(assignment.value, "\"num_stages\": " + value);
+        return std::nullopt;
+      }
+      return not_here(subject_, rewrite_, name + " sets num_stages in a way that can not be followed");
+    }
+    editor_.append(launch.call.child(Field::arguments), "num_stages=" + value);
+    return std::nullopt;
+  }
+
+  // Values that would have no effect, or make a kernel miss a part of its rows.
+  std::optional<base::Error> check(const SizeTable& table, const Call& call,
+                                   const std::vector<const Launch*>& launches) const {
+    if (launches.empty())
+      return not_here(subject_, rewrite_, subject_.function(call.function).name + " launches no kernel with them");
+    for (const Launch* launch : launches) {
+      const model::LaunchFact& fact = launch->fact;
+      if (table.has("num_warps") && fact.num_warps.bound_to_kernel_parameter)
+        return not_here(subject_, rewrite_,
+                        fact.kernel +
+                            " has a parameter named num_warps: the value never becomes a "
+                            "launch option, so it changes nothing");
+      if (table.has("num_stages") &&
+          (fact.num_stages.bound_to_kernel_parameter || fact.num_stages_live == model::Liveness::dead))
+        return not_here(subject_, rewrite_,
+                        "num_stages changes nothing in " + fact.kernel + ": " + fact.num_stages_reason);
+      if (!table.has("BLOCK_SIZE") || !needs_whole_rows(subject_, *launch, call.block)) continue;
+      const auto everywhere = table.everywhere.find("BLOCK_SIZE");
+      if (everywhere != table.everywhere.end())
+        return bad_value(subject_, rewrite_, "BLOCK_SIZE by size: a block of " + fact.kernel + " holds a whole row",
+                         "BLOCK_SIZE=" + std::to_string(everywhere->second) + " for all sizes");
+      for (const SizeRow& row : table.rows) {
+        const auto block = row.values.find("BLOCK_SIZE");
+        if (block != row.values.end() && block->second < row.to)
+          return bad_value(subject_, rewrite_, "a BLOCK_SIZE that holds a whole row of " + fact.kernel,
+                           std::to_string(block->second) + " for sizes up to " + std::to_string(row.to));
+      }
+    }
+    return std::nullopt;
+  }
+
+  void note(const std::vector<const Launch*>& launches, const Call& call, const SizeTable& table) {
+    std::string kernels;
+    for (const Launch* launch : launches) {
+      plan_.sites.push_back({launch->fact.kernel, launch->fact.in_function, launch->fact.line,
+                             subject_.pass_of_function(launch->scope), "settings by " + call.size});
+      if (kernels.find(launch->fact.kernel) == std::string::npos)
+        kernels += (kernels.empty() ? "" : ", ") + launch->fact.kernel;
+    }
+    std::string values;
+    for (const auto& [knob, value] : table.everywhere)
+      values += fmt::format("{}{}={}", values.empty() ? "" : ", ", knob, value);
+    for (const SizeRow& row : table.rows) {
+      std::string set;
+      for (const auto& [knob, value] : row.values) set += fmt::format(" {}={}", knob, value);
+      values += fmt::format("{}{}:{}", values.empty() ? "" : "; ", condition_text(row, call.size), set);
+    }
+    std::string line = kernels + " launched with settings of their own: " + values;
+    if (!table.reason.empty()) line += " (" + one_line(table.reason) + ")";
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), line) == plan_.notes.end())
+      plan_.notes.push_back(std::move(line));
+  }
+
+  const Subject& subject_;
+  const Rewrite& rewrite_;
+  Editor editor_;
+  std::vector<Call> calls_;
+  std::map<Pass, SizeTable> tables_;
+  std::set<Pass> together_;  // passes that share one table, so one function
+  std::map<Pass, std::string> names_;
+  bool carried_ = false;
+  Plan plan_;
+};
+
+}  // namespace
+
+base::Result<Plan> plan_settings_function(const Subject& subject, const Rewrite& rewrite,
+                                          const std::vector<Request>& requests) {
+  return SettingsPlanner(subject, rewrite).plan(requests);
+}
+
+}  // namespace hone::source::rewrite

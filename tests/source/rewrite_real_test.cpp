@@ -1,0 +1,138 @@
+// Every rewrite on every operation of the pinned liger-kernel package: applies where the table says and nowhere else, and
+// what it gives is the original but for its spans, parses, and audits to the launches it should have.
+//
+// With HONE_VARIANTS_DIR set, the variants are also written there, for checks that run them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "source/triton/rewrite/rewrite.hpp"
+#include "tests/source/rewrite_requests.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace rewrite = hone::source::rewrite;
+
+const fs::path kOps = fs::path(HONE_SOURCE_DIR) / ".deps/liger-kernel/liger_kernel/ops";
+
+struct Row {
+  std::string op;
+  std::vector<std::string> asks;  // one variant of all of them
+};
+
+// tests/source/rewrites/liger.table: "OP  REQUEST  [| REQUEST ...]".
+std::vector<Row> table() {
+  std::vector<Row> rows;
+  std::ifstream in(fs::path(HONE_SOURCE_DIR) / "tests/source/rewrites/liger.table");
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t space = line.find(' ');
+    Row row{line.substr(0, space), {}};
+    for (std::string ask : hone::tests::split(line.substr(space + 1), '|')) {
+      ask.erase(0, ask.find_first_not_of(' '));
+      ask.erase(ask.find_last_not_of(' ') + 1);
+      row.asks.push_back(ask);
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string read_text(const std::string& path) {
+  hone::base::SystemFiles files;
+  return files.read(path).value();
+}
+
+std::string path_of(const std::string& op) { return (kOps / (op + ".py")).string(); }
+
+// Is `shorter` what is left of `longer` when lines are taken out or changed: are its unchanged lines there in order?
+// Counts the lines of the original that are not in the variant, and those the variant adds, by the longest common run.
+std::pair<int, int> changed_lines(const std::string& before, const std::string& after) {
+  const std::vector<std::string> a = hone::tests::split(before, '\n'), b = hone::tests::split(after, '\n');
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (std::size_t i = a.size(); i-- > 0;) {
+    for (std::size_t j = b.size(); j-- > 0;)
+      common[i][j] = a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  }
+  return {static_cast<int>(a.size()) - common[0][0], static_cast<int>(b.size()) - common[0][0]};
+}
+
+class LigerRewrites : public ::testing::TestWithParam<Row> {};
+
+TEST_P(LigerRewrites, keep_everything_but_their_spans) {
+  const Row& row = GetParam();
+  hone::base::SystemFiles files;
+  const std::string path = path_of(row.op), text = read_text(path);
+  std::vector<rewrite::Request> requests;
+  for (const std::string& ask : row.asks) requests.push_back(hone::tests::request_from(ask));
+  const auto variant = rewrite::compose(files, path, text, requests, "A variant.");
+  ASSERT_TRUE(variant.ok()) << variant.error().expected << ", found: " << variant.error().found;
+  EXPECT_TRUE(variant->facts.problems.empty());
+  EXPECT_FALSE(variant->touched.empty());
+  EXPECT_NE(variant->text, text);
+  const auto [gone, added] = changed_lines(text, variant->text);
+  EXPECT_LT(gone, 160) << "lines of the original that are not there any more";
+  EXPECT_GT(added, 2);
+  EXPECT_EQ(variant->text.rfind("# A variant.\n# What differs from the original", 0), 0u);
+  EXPECT_EQ(variant->text.find("triton.autotune(") == std::string::npos,
+            text.find("triton.autotune(") == std::string::npos);
+  if (const char* folder = std::getenv("HONE_VARIANTS_DIR")) {
+    static std::map<std::string, int> numbers;
+    std::string name = row.op;
+    std::replace(name.begin(), name.end(), '/', '.');
+    std::ofstream out(
+        fs::path(folder) / (name + "__" + std::to_string(numbers[name]++) + "__" + requests.front().rewrite + ".py"),
+        std::ios::binary);
+    out << variant->text;
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Row>& info) {
+  std::string name = info.param.op + "_" + info.param.asks.front() + "_" + std::to_string(info.index);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, LigerRewrites, ::testing::ValuesIn(table()), name_of);
+
+// The survey of every operation: the same places as the table, a reason everywhere else.
+TEST(LigerSurvey, applies_where_the_table_says_and_gives_a_reason_elsewhere) {
+  hone::base::SystemFiles files;
+  std::map<std::string, std::set<std::string>> stated;  // op -> rewrites
+  for (const Row& row : table()) {
+    for (const std::string& ask : row.asks) stated[row.op].insert(hone::tests::request_from(ask).rewrite);
+  }
+  std::vector<std::string> ops;
+  for (const auto& folder : {kOps, kOps / "experimental"}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string stem = entry.path().stem().string();
+      if (entry.path().extension() == ".py" && stem != "__init__")
+        ops.push_back(folder == kOps ? stem : "experimental/" + stem);
+    }
+  }
+  ASSERT_GE(ops.size(), 33u);
+  std::sort(ops.begin(), ops.end());
+  std::string report;
+  for (const std::string& op : ops) {
+    for (const rewrite::Finding& finding : rewrite::survey(files, path_of(op), read_text(path_of(op)))) {
+      const bool applies = !finding.sites.empty();
+      EXPECT_EQ(applies, stated[op].count(finding.rewrite->name) > 0)
+          << op << ", " << finding.rewrite->name << ": " << finding.reason;
+      EXPECT_NE(applies, !finding.reason.empty()) << op << ", " << finding.rewrite->name;
+      report += op + " " + finding.rewrite->name + ": " +
+                (applies ? std::to_string(finding.sites.size()) + " places" : finding.reason) + "\n";
+    }
+  }
+  if (const char* folder = std::getenv("HONE_VARIANTS_DIR")) std::ofstream(fs::path(folder) / "survey.txt") << report;
+}
+
+}  // namespace
