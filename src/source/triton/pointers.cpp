@@ -123,6 +123,7 @@ class PointerTracer {
     if (!expression || depth > kDeepest) return false;
     switch (expression.kind()) {
       case Kind::call: return language_op(module_, expression.child(Field::function)) == "program_id";
+      case Kind::subscript: return is_narrow_index(expression.child(Field::value), depth + 1);  // rows[:, None]
       case Kind::binary_operator:
         return !is_wide(expression, depth + 1) && (is_narrow_index(expression.child(Field::left), depth + 1) ||
                                                    is_narrow_index(expression.child(Field::right), depth + 1));

@@ -33,6 +33,44 @@ const std::vector<Entry>& entries() {
         "launches whose grid is the number of multiprocessors",
         {{"programs_per_sm", {"2", "3", "4", "6", "8"}, "programs for each SM; 1 is the original", true}}},
        plan_programs_per_sm},
+      {{"cache-policy",
+        "streaming-stores",
+        "Cache policy of loads and stores",
+        "kernels that load or store tiles: what a program reads once, what all programs read, what is written",
+        {{"streamed_loads", {"evict_first", ".cg"}, "loads of what this program reads once and no other program reads"},
+         {"reused_loads", {"evict_last", ".ca"}, "loads of what every program reads, weights for instance"},
+         {"stores", {"evict_first", ".cs", ".cg", ".wt"}, "stores of tiles"}}},
+       plan_cache_policy},
+      {{"loop-stages",
+        "prefetch",
+        "Software pipelining of loops",
+        "innermost counting loops that load, and store to what they load at most at the same place",
+        {{"num_stages", {"2", "3", "4", "5"}, "turns in flight; Triton acts on loops that say so themselves"}}},
+       plan_loop_stages},
+      {{"loop-unrolling",
+        "unrolling",
+        "Unrolled loops",
+        "innermost counting loops; static where the bounds are compile-time constants",
+        {{"unroll", {"2", "4", "static"}, "turns joined into one, or all of them"}}},
+       plan_loop_unrolling},
+      {{"hoisted-loads",
+        "redundant-work",
+        "Loads moved out of loops",
+        "loads in a loop whose address, mask and memory stay the same",
+        {}},
+       plan_hoisted_loads},
+      {{"shared-math",
+        "redundant-work",
+        "Repeated exp, sigmoid and the like computed once",
+        "kernels that compute one of them twice of the same operands",
+        {}},
+       plan_shared_math},
+      {{"wide-offsets",
+        "correctness",
+        "64-bit offsets",
+        "kernels that multiply a 32-bit program index by a stride",
+        {}},
+       plan_wide_offsets},
   };
   return all;
 }
@@ -124,7 +162,12 @@ std::vector<Finding> survey(base::FileSystem& files, const std::string& path, co
         continue;
       }
       finding.knobs.push_back(knob);
-      if (finding.sites.empty()) finding.sites = plan->sites;
+      for (const Site& site : plan->sites) {
+        const bool known = std::any_of(finding.sites.begin(), finding.sites.end(), [&](const Site& other) {
+          return other.line == site.line && other.kernel == site.kernel && other.what == site.what;
+        });
+        if (!known) finding.sites.push_back(site);
+      }
     }
     if (subject && entry.rewrite.knobs.empty()) {
       Request request;

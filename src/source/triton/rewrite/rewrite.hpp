@@ -56,7 +56,7 @@ struct Request {
 
 struct Rewrite {
   const char* name;
-  const char* strategy;  // a word of the profile's strategy order
+  const char* strategy;  // a word of the profile's strategy order; "correctness" where speed is not the aim
   const char* title;
   const char* where;  // where it applies, one sentence
   std::vector<Knob> knobs;
