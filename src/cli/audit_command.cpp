@@ -7,7 +7,7 @@
 namespace hone::cli {
 
 int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err) {
-  const auto audit = source::audit_paths(files, options.paths);
+  const auto audit = source::audit_paths(files, options.paths, options.sizes);
   if (!audit) {
     err << base::describe(audit.error()) << '\n';
     return base::exit_code(audit.error().kind);
@@ -15,7 +15,7 @@ int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream
   if (options.json) {
     out << model::to_json(*audit) << '\n';
   } else {
-    out << render::audit_table(*audit, {options.verbose, options.sizes});
+    out << render::audit_table(*audit, {options.verbose});
   }
   for (const model::SourceProblem& problem : audit->problems) {
     err << problem.file << (problem.line > 0 ? ":" + std::to_string(problem.line) : "") << ": " << problem.what << '\n';

@@ -142,6 +142,13 @@ Json setting_json(const SettingSource& s, bool with_param) {
   j["detail"] = s.detail;
   j["passed_as"] = text_or_null(s.passed_as);
   if (s.bound_to_kernel_parameter) j["bound_to_kernel_parameter"] = true;
+  if (!s.rounded_up) return j;
+  Json masked = Json::array();
+  for (const MaskedLanes& lanes : s.rounded_up->masked) masked.push_back({{"size", lanes.size}, {"pct", lanes.pct}});
+  const auto& largest = s.rounded_up->largest;
+  j["rounded_up"] = {{"of", s.rounded_up->of},
+                     {"largest", largest ? Json(*largest) : Json(nullptr)},
+                     {"masked_lanes", std::move(masked)}};
   return j;
 }
 
@@ -380,6 +387,7 @@ Json op_json(const AuditedOp& op) {
                    {"row_mode_lines", op.row_mode.lines},
                    {"block_row_kernels", op.row_mode.block_row_kernels},
                    {"dispatch", text_or_null(op.row_mode.dispatch)}};
+  if (!op.row_mode.open_task_lines.empty()) j["row_mode"]["todo_lines"] = op.row_mode.open_task_lines;
   j["tier"] = op.tier == 0 ? Json(nullptr) : Json(op.tier);
   j["tier_reason"] = op.tier_reason;
   j["tier_ambiguous"] = !op.tier_alternatives.empty();

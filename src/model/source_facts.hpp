@@ -121,13 +121,27 @@ struct KernelFact {
   std::vector<std::string> row_offset_params;  // the factors in them
 };
 
+// Lanes of a tile that a row of `size` elements leaves idle.
+struct MaskedLanes {
+  long long size = 0;
+  double pct = 0;
+};
+
+// A tile that is rounded up to a power of two, and to how much at most (calculate_settings, min(LARGEST, ...)).
+struct RoundedUp {
+  std::string of;  // what is rounded, as source text
+  std::optional<long long> largest;
+  std::vector<MaskedLanes> masked;  // for the sizes asked for, or the usual ones
+};
+
 // Where one setting of a launch comes from.
 struct SettingSource {
   std::string param;
   OptionalText text;
   std::string source, detail;
   OptionalText passed_as;
-  bool bound_to_kernel_parameter = false;  // so it is no launch option, whatever its name
+  bool bound_to_kernel_parameter = false;  // and to nothing else, so it is no launch option, whatever its name
+  std::optional<RoundedUp> rounded_up;
 };
 
 struct LaunchFact {
@@ -224,6 +238,7 @@ struct RowModeFact {
   std::vector<int> lines;
   std::vector<std::string> block_row_kernels;
   OptionalText dispatch;
+  std::vector<int> open_task_lines;  // of remarks that a row mode or a kernel for blocks of rows is still to come
 };
 
 // A CUDA C++ kernel, as far as its source tells.

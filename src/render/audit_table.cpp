@@ -163,22 +163,23 @@ std::string advice_lines(const model::AuditedOp& op) {
 }
 
 // Lanes that a tile rounded up to a power of two leaves idle for a row of each length.
-std::string masked_lines(const model::AuditedOp& op, std::vector<long long> sizes) {
-  const bool rounded = std::any_of(op.launches.begin(), op.launches.end(), [](const model::LaunchFact& launch) {
-    return std::any_of(launch.block_sources.begin(), launch.block_sources.end(), [](const model::SettingSource& block) {
-      return block.source == "calculate_settings" || block.source == "next_power_of_2";
-    });
-  });
-  if (!rounded || sizes.empty()) return "";
-  std::string text = "  lanes masked off by a tile rounded up to a power of two:";
-  for (const long long size : sizes) {
-    long long block = 1;
-    while (block < size) block *= 2;
-    text += fmt::format(" {}: {:.0f} %;", size,
-                        size > 0 ? 100.0 * static_cast<double>(block - size) / static_cast<double>(block) : 0.0);
+std::string masked_lines(const model::AuditedOp& op) {
+  std::string text;
+  for (const model::LaunchFact& launch : op.launches) {
+    for (const model::SettingSource& block : launch.block_sources) {
+      if (!block.rounded_up || block.rounded_up->masked.empty()) continue;
+      const model::RoundedUp& rounded = *block.rounded_up;
+      const bool counts = block.param.rfind("pad_n_", 0) == 0 || block.param.find("POW2") != std::string::npos;
+      if (counts) continue;  // heads, experts: no rows of such lengths
+      std::string line = fmt::format("    {} of {}{}:", block.param, rounded.of,
+                                     rounded.largest ? fmt::format(", at most {}", *rounded.largest) : std::string());
+      for (const model::MaskedLanes& lanes : rounded.masked)
+        line += fmt::format(" {}: {:.0f} %;", lanes.size, lanes.pct);
+      line.back() = '\n';
+      if (text.find(line) == std::string::npos) text += line;
+    }
   }
-  text.back() = '\n';
-  return text;
+  return text.empty() ? "" : "  lanes masked off by tiles rounded up to a power of two\n" + text;
 }
 
 std::string preflight_line(const model::Preflight& preflight) {
@@ -213,8 +214,6 @@ std::string cuda_block(const model::AuditedOp& op) {
 }  // namespace
 
 std::string audit_table(const model::Audit& audit, const AuditTableOptions& options) {
-  const std::vector<long long> sizes =
-      options.sizes.empty() ? std::vector<long long>{2880, 4096, 5120, 6144} : options.sizes;
   std::string text;
   for (const model::AuditedOp& op : audit.kernels) {
     std::string files;
@@ -230,7 +229,7 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
     }
     text += kernel_table(op);
     if (options.verbose) text += kernel_details(op);
-    text += launch_table(op) + autograd_lines(op) + masked_lines(op, sizes) + advice_lines(op) + "\n";
+    text += launch_table(op) + autograd_lines(op) + masked_lines(op) + advice_lines(op) + "\n";
   }
   text += fmt::format("{} read from source; no measurement stands behind what is said above.\n",
                       plural(audit.kernels.size(), "operation"));

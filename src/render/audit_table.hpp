@@ -2,15 +2,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "model/source_facts.hpp"
 
 namespace hone::render {
 
 struct AuditTableOptions {
-  bool verbose = false;          // loops, reductions, hints and casts of each kernel
-  std::vector<long long> sizes;  // row lengths for the lines on masked lanes; empty: the usual ones
+  bool verbose = false;  // loops, reductions, hints and casts of each kernel
 };
 
 std::string audit_table(const model::Audit& audit, const AuditTableOptions& options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "source/advice/advice.hpp"
 #include "source/checkout.hpp"
 #include "source/cuda/audit_cuda.hpp"
 #include "source/sha256.hpp"
@@ -172,7 +173,13 @@ class PathAuditor {
   // A folder reached twice, through a link that leads back, is read once.
   void collect(const std::string& folder, int depth, std::set<std::string>& seen, std::vector<std::string>& python,
                std::vector<std::string>& cuda) {
-    if (depth > kDeepestFolder || python.size() + cuda.size() > kMostFiles) return;
+    if (depth > kDeepestFolder || python.size() + cuda.size() >= kMostFiles) {
+      const std::string what = depth > kDeepestFolder
+                                   ? "not read: it lies more than " + std::to_string(kDeepestFolder) + " folders deep"
+                                   : "not read: there are more than " + std::to_string(kMostFiles) + " files before it";
+      audit_.problems.push_back({folder, 0, 0, what});
+      return;
+    }
     if (!seen.insert(files_.canonical(folder)).second) return;
     const auto names = files_.list(folder);
     if (!names) {
@@ -198,8 +205,13 @@ class PathAuditor {
 
 }  // namespace
 
-base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths) {
-  return PathAuditor(files).audit(paths);
+base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths,
+                                       const std::vector<long long>& sizes) {
+  auto audit = PathAuditor(files).audit(paths);
+  if (audit) {
+    for (model::AuditedOp& op : audit->kernels) state_masked_lanes(op, sizes);
+  }
+  return audit;
 }
 
 model::AuditedOp audit_text(base::FileSystem& files, const std::string& path, const std::string& text) {

@@ -47,8 +47,12 @@ TEST(AuditTable, shows_kernels_and_launches_with_the_source_of_each_setting) {
 TEST(AuditTable, shows_masked_lanes_for_the_sizes_asked_for) {
   Audit audit;
   audit.kernels.push_back(sample());
-  const std::string text = hone::render::audit_table(audit, {false, {5120, 4096}});
-  EXPECT_NE(text.find("5120: 38 %; 4096: 0 %"), std::string::npos) << text;
+  auto& launch = audit.kernels[0].launches[0];
+  launch.block_sources[0].rounded_up = hone::model::RoundedUp{"n_cols", 65536, {{5120, 37.5}, {4096, 0}}};
+  audit.kernels[0].launches.push_back(launch);  // the same tile again is not said again
+  const std::string text = hone::render::audit_table(audit, {});
+  EXPECT_NE(text.find("BLOCK_SIZE of n_cols, at most 65536: 5120: 38 %; 4096: 0 %\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("5120: 38"), text.rfind("5120: 38")) << text;
 }
 
 TEST(AuditTable, keeps_to_the_width_of_a_terminal) {

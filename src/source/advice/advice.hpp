@@ -2,6 +2,7 @@
 // measurement stands behind them: they say what to look at, not what it brings.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/source_facts.hpp"
@@ -17,7 +18,13 @@ std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op,
 std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op);
 
 // Lanes of a power-of-two tile that a row of `columns` elements leaves idle, in percent: one tile as wide as the row
-// rounded up to a power of two, or a loop of tiles of `largest_block`.
-double masked_lane_waste_pct(long long columns, long long largest_block);
+// rounded up to a power of two, or several tiles of `largest_block` where it has that bound.
+double masked_lane_waste_pct(long long columns, std::optional<long long> largest_block);
+
+// Row lengths of models in use, for who asks about none: with and without a power of two.
+inline constexpr long long kUsualSizes[] = {2880, 4096, 5120, 6144};
+
+// Fills in the masked lanes of every tile that is rounded up, for rows of these lengths (the usual ones if empty).
+void state_masked_lanes(model::AuditedOp& op, const std::vector<long long>& sizes);
 
 }  // namespace hone::source

@@ -11,6 +11,7 @@ namespace hone::source {
 namespace {
 
 constexpr const char* kUnmeasured = "read from source; nothing was measured";
+constexpr double kFewMaskedLanesPct = 5;  // a tail of small tiles, not worth another tiling
 
 class Finder {
  public:
@@ -59,17 +60,19 @@ class Finder {
     }
     if (launch.num_warps.bound_to_kernel_parameter) {
       add("num_warps never reaches the launch of " + kernel.name,
-          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 4 "
-          "warps",
+          "it stands by position, or by default, in a parameter of the kernel; only a keyword of the launch is an "
+          "option, "
+          "so it runs with Triton's default of 4 warps",
           {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep",
-          "low: rename the parameter, then sweep");
+          "low: pass it by keyword, then sweep");
     }
     if (launch.num_stages.bound_to_kernel_parameter) {
       add("num_stages never reaches the launch of " + kernel.name,
-          "the kernel has a parameter of that name, so the launcher binds it there and runs with Triton's default of 3 "
-          "stages",
+          "it stands by position, or by default, in a parameter of the kernel; only a keyword of the launch is an "
+          "option, "
+          "so it runs with Triton's default of 3 stages",
           {{launch.file, launch.line}, {kernel.file, kernel.line}}, "parameter-sweep",
-          "low: rename the parameter, then sweep");
+          "low: pass it by keyword, then sweep");
     }
   }
 
@@ -82,18 +85,24 @@ class Finder {
 
   void masked_lanes(const model::LaunchFact& launch, const model::KernelFact& kernel) {
     for (const model::SettingSource& block : launch.block_sources) {
-      const bool rounded = block.source == "calculate_settings" || block.source == "next_power_of_2";
       const bool unread = std::find(kernel.unused_params.begin(), kernel.unused_params.end(), block.param) !=
                           kernel.unused_params.end();
-      if (!rounded || unread ||
-          (block.param != "BLOCK_SIZE" && block.param.find("pad_") != 0 && block.param != "BLOCK_D" &&
-           block.param != "BLOCK"))
-        continue;
+      if (!block.rounded_up || unread) continue;
+      const std::optional<long long> largest = block.rounded_up->largest;
+      const std::string& of = block.rounded_up->of;
+      const bool heads = of.find("head") != std::string::npos && of.find("dim") == std::string::npos;
+      std::string examples;
+      double most = 0;
+      const std::vector<long long> sizes =
+          heads ? std::vector<long long>{40, 24} : std::vector<long long>{5120, 6144, 2880};
+      for (const long long size : sizes) {
+        const double masked = masked_lane_waste_pct(size, largest);
+        most = std::max(most, masked);
+        examples += fmt::format("{}{:.0f} % where {} is {}", examples.empty() ? "" : ", ", masked, of, size);
+      }
+      if (most < kFewMaskedLanesPct) continue;
       add(fmt::format("{} of {} is rounded up to a power of two", block.param, kernel.name),
-          fmt::format("lanes masked off: {:.0f} % at 5120 columns, {:.0f} % at 6144, {:.0f} % at 2880, none at powers "
-                      "of two; tiles that divide the row avoid it",
-                      masked_lane_waste_pct(5120, 65536), masked_lane_waste_pct(6144, 65536),
-                      masked_lane_waste_pct(2880, 65536)),
+          fmt::format("lanes masked off: {}, none at powers of two; tiles that divide the row avoid it", examples),
           {{launch.file, launch.line}}, "tiling", "medium: a loop over tiles costs a second look at the row");
       return;
     }
@@ -134,9 +143,10 @@ class Finder {
     std::string factors;
     for (const std::string& factor : kernel.row_offset_params) factors += (factors.empty() ? "" : ", ") + factor;
     add("offsets of " + kernel.name + " are 32-bit",
-        fmt::format("a program index times {} wraps when the tensor has 2^31 elements or more; widen the index with "
-                    ".to(tl.int64)",
-                    factors),
+        fmt::format(
+            "a 32-bit program index times {} wraps where the product reaches 2^31, as it can in tensors of that "
+            "many elements; widen the index with .to(tl.int64)",
+            factors),
         places, "correctness", "low: 64-bit address arithmetic");
   }
 

@@ -92,7 +92,7 @@ model::AuditedOp audit_triton(ModuleSet& modules, const std::string& name, const
   }
   for (const Launch& launch : launches) op.launches.push_back(launch.fact);
   op.in_place = read_in_place(modules, catalog, own, launches, op.autograd_functions);
-  op.row_mode = read_row_mode(own, op.jit_kernels, op.launches);
+  op.row_mode = read_row_mode(own, op.jit_kernels, op.launches, op.todo_comments);
   read_tier(modules, catalog, own, launches, op);
   std::vector<model::KernelFact> launched;
   for (const Launch& launch : launches)

@@ -76,7 +76,7 @@ class SettingsReader {
  private:
   model::SettingSource from_expression(const std::string& name, Node value, const char* passed_as) {
     const Origin origin = origins_.find(site_.module, site_.scope, value);
-    return {name, text_of(strip_parentheses(value)), origin.source, origin.detail, passed_as, false};
+    return {name, text_of(strip_parentheses(value)), origin.source, origin.detail, passed_as, false, origin.rounded_up};
   }
 
   bool is_parameter(const std::string& name) const {
@@ -88,11 +88,15 @@ class SettingsReader {
     const bool option = name == "num_warps" || name == "num_stages";
     const bool bound = is_parameter(name);
     model::SettingSource source = look_up(name, option, bound);
-    source.bound_to_kernel_parameter = option && bound;
-    if (source.bound_to_kernel_parameter) {
-      source.detail += (source.detail.empty() ? "" : "; ") +
-                       std::string("bound to the kernel's parameter of that name, so no launch option");
-    }
+    if (!option || !bound) return source;
+    // Triton reads its options from the keywords of the launch (JITFunction.run: parse_options(kwargs)), and a keyword
+    // that is a parameter too stays among them. By position, or by the kernel's own default, nothing is there to read.
+    const bool as_keyword = source.passed_as == "keyword" || source.passed_as == "star_kwargs" ||
+                            source.passed_as == "autotune" || source.source == kFromHelper;
+    source.bound_to_kernel_parameter = !as_keyword;
+    source.detail += (source.detail.empty() ? "" : "; ") +
+                     std::string(as_keyword ? "the launch's option and the kernel's parameter of that name"
+                                            : "bound to the kernel's parameter of that name, so no launch option");
     return source;
   }
 
@@ -123,27 +127,31 @@ class SettingsReader {
       const model::AutotuneFact& tuned = *site_.kernel->autotune;
       const auto values = tuned.values.find(name);
       if (values != tuned.values.end()) {
-        return {name,          std::nullopt,
-                kFromAutotune, tuned.configs.substr(0, 60) + ": " + values_text(name, values->second),
-                "autotune",    false};
+        return {name,
+                std::nullopt,
+                kFromAutotune,
+                tuned.configs.substr(0, 60) + ": " + values_text(name, values->second),
+                "autotune",
+                false,
+                {}};
       }
       if (!tuned.n_configs && !option)
-        return {name, std::nullopt, kFromAutotune, tuned.configs.substr(0, 60), "autotune", false};
+        return {name, std::nullopt, kFromAutotune, tuned.configs.substr(0, 60), "autotune", false, {}};
     }
     if (site_.kernel != nullptr) {
       const auto& heuristics = site_.kernel->heuristics_params;
       if (std::find(heuristics.begin(), heuristics.end(), name) != heuristics.end()) {
-        return {name, std::nullopt, kFromHelper, "@triton.heuristics of the kernel", std::nullopt, false};
+        return {name, std::nullopt, kFromHelper, "@triton.heuristics of the kernel", std::nullopt, false, {}};
       }
       for (const auto& [param, text] : site_.kernel->param_defaults) {
         if (param == name)
-          return {name, std::nullopt, kByDefault, "the kernel's own default " + text, std::nullopt, false};
+          return {name, std::nullopt, kByDefault, "the kernel's own default " + text, std::nullopt, false, {}};
       }
     }
     const std::string what = name == "num_warps"    ? "not passed at launch: Triton's default on NVIDIA devices, 4"
                              : name == "num_stages" ? "not passed at launch: Triton's default on NVIDIA devices, 3"
                                                     : "not passed in a way that can be followed";
-    return {name, std::nullopt, option ? kByDefault : kOther, what + elsewhere, std::nullopt, false};
+    return {name, std::nullopt, option ? kByDefault : kOther, what + elsewhere, std::nullopt, false, {}};
   }
 
   bool has_splat_before(std::size_t position) const {
@@ -162,10 +170,14 @@ class SettingsReader {
       if (!target.is(Kind::identifier) || !annotation || !is_constexpr(module, annotation)) continue;
       const std::string name(target.text());
       if (!has(name, "BLOCK")) continue;
-      fact.block_sources.push_back({name, std::nullopt, kOther,
+      fact.block_sources.push_back({name,
+                                    std::nullopt,
+                                    kOther,
                                     "derived inside the kernel: " + text_of(statement) + " (" + module.path() + ":" +
                                         std::to_string(statement.line()) + ")",
-                                    "kernel-local constexpr", false});
+                                    "kernel-local constexpr",
+                                    false,
+                                    {}});
     }
   }
 
@@ -175,7 +187,10 @@ class SettingsReader {
       return std::string(by_default) + " (the value given reaches only the kernel's parameter)";
     if (source.passed_as == "autotune")
       return source.detail.substr(source.detail.rfind(": ") == std::string::npos ? 0 : source.detail.rfind(": ") + 2);
-    return source.text ? *source.text : source.detail;
+    if (!source.text) return source.detail;
+    // Of an entry of a dictionary, shown as `options["num_warps"] = 8`, the value.
+    const std::size_t stored = source.passed_as == "star_kwargs" ? source.text->find("\"] = ") : std::string::npos;
+    return stored == std::string::npos ? *source.text : source.text->substr(stored + 5);
   }
 
   // num_stages is the depth of software pipelining; it acts on loops that load or multiply, and on nothing else.

@@ -30,7 +30,11 @@ class PointerTracer {
       const Arguments arguments = arguments_of(call);
       Node pointer = arguments.positional.empty() ? Node() : arguments.positional[0];
       if (const Node* named = arguments.keyword("pointer")) pointer = *named;
+      if (op == "arange") {
+        for (Node bound : arguments.positional) ranged_.insert(dotted_name(strip_parentheses(bound)));
+      }
       if (op == "load" || op == "store" || atomic) {
+        if (pointer && addresses_.size() < kMostAccesses) addresses_.push_back(pointer);
         const std::size_t mask_at = op == "load" ? 1 : 2;
         const bool masked = arguments.keyword("mask") != nullptr || arguments.positional.size() > mask_at;
         add_access(call, {callee_line(call), op != "load", base_of(pointer, 0), masked, atomic, {}});
@@ -184,29 +188,73 @@ class PointerTracer {
     return false;
   }
 
-  // A product of a narrow program index with a run-time stride: past 2^31 elements it wraps before it reaches the
-  // pointer.
+  // A product of a narrow program index with a size, standing in an address: past 2^31 elements it wraps before it
+  // reaches the pointer. The terms of an address are looked for through sums, names and broadcasts, not inside factors:
+  // an index of rows is small, the offset it becomes is not.
   void trace_offsets() {
-    std::set<int> lines;
-    for (Node node : function_.body.descendants()) {
-      if (!node.is(Kind::binary_operator) || node.child(Field::operator_).text() != "*") continue;
-      if (node.subtree_end() - node.index() > kLargestExpression) continue;
-      const Node left = node.child(Field::left), right = node.child(Field::right);
-      const bool left_index = is_narrow_index(left, 0), right_index = is_narrow_index(right, 0);
-      if (!left_index && !right_index) continue;
-      const std::string factor = dotted_name(strip_parentheses(left_index ? right : left));
-      if (!is_stride(factor) || is_wide(node, 0)) continue;
-      if (lines.insert(node.line()).second) fact_.int32_offset_lines.push_back(node.line());
-      auto& factors = fact_.row_offset_params;
-      if (std::find(factors.begin(), factors.end(), factor) == factors.end()) factors.push_back(factor);
+    for (Node pointer : addresses_) offset_terms(pointer, 0);
+    std::sort(fact_.int32_offset_lines.begin(), fact_.int32_offset_lines.end());
+  }
+
+  void offset_terms(Node expression, int depth) {
+    expression = strip_parentheses(expression);
+    if (!expression || depth > kDeepest) return;
+    ++depth;
+    switch (expression.kind()) {
+      case Kind::identifier: {
+        const std::string name(expression.text());
+        if (!searched_.insert(name).second) return;
+        for (const Assignment& value : module_.assignments(scope_, name)) {
+          if (value.how != Assignment::How::loop && value.element < 0) offset_terms(value.value, depth);
+        }
+        return;
+      }
+      case Kind::subscript: return offset_terms(expression.child(Field::value), depth);
+      case Kind::call: {
+        const std::string op = language_op(module_, expression.child(Field::function));
+        const Arguments arguments = arguments_of(expression);
+        const bool hint = op == "multiple_of" || op == "max_contiguous";
+        if (hint && !arguments.positional.empty()) offset_terms(arguments.positional[0], depth);
+        return;
+      }
+      case Kind::binary_operator: {
+        const std::string_view op = expression.child(Field::operator_).text();
+        if (op == "*") return offset_product(expression);
+        if (op != "+" && op != "-") return;
+        offset_terms(expression.child(Field::left), depth);
+        return offset_terms(expression.child(Field::right), depth);
+      }
+      default: return;
     }
   }
 
-  bool is_stride(const std::string& name) const {
-    if (function_.param(name) == nullptr) return false;
-    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-    return has("stride") || has("n_cols") || has("dim") ||
-           (!is_constexpr_param(name) && (name == "N" || name == "V" || name == "H"));
+  void offset_product(Node product) {
+    if (product.subtree_end() - product.index() > kLargestExpression) return;
+    const Node left = product.child(Field::left), right = product.child(Field::right);
+    const bool left_index = is_narrow_index(left, 0);
+    if (!left_index && !is_narrow_index(right, 0)) return;
+    const Node factor = strip_parentheses(left_index ? right : left);
+    if (!is_size(factor) || is_wide(product, 0)) return;
+    auto& lines = fact_.int32_offset_lines;
+    if (std::find(lines.begin(), lines.end(), product.line()) == lines.end()) lines.push_back(product.line());
+    auto& factors = fact_.row_offset_params;
+    const std::string text = text_of(factor);
+    if (std::find(factors.begin(), factors.end(), text) == factors.end()) factors.push_back(text);
+  }
+
+  // A parameter, or a product or sum with one, that is no size of a tile: the step to the next tile of a row is bounded
+  // by the row.
+  bool is_size(Node factor) const {
+    bool size = false, tile = false;
+    const auto look = [&](Node inner) {
+      if (!inner.is(Kind::identifier) || inner.field() == Field::attribute) return;
+      const std::string name(inner.text());
+      tile = tile || ranged_.count(name) > 0 || name.find("BLOCK") != std::string::npos;
+      size = size || function_.param(name) != nullptr;
+    };
+    look(factor);
+    for (Node inner : factor.descendants()) look(inner);
+    return size && !tile;
   }
 
   const Module& module_;
@@ -216,6 +264,8 @@ class PointerTracer {
   std::vector<Node> calls_;  // of fact_.accesses
   std::map<std::string, std::string> bases_;
   std::map<std::string, bool> narrow_, wide_;
+  std::vector<Node> addresses_;              // the pointer of each access
+  std::set<std::string> searched_, ranged_;  // names looked into for terms; names that tl.arange runs to
 };
 
 }  // namespace

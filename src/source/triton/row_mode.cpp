@@ -23,8 +23,14 @@ bool only_passed_on(Node identifier) {
 }  // namespace
 
 model::RowModeFact read_row_mode(const std::vector<const Module*>& own, const std::vector<model::KernelFact>& kernels,
-                                 const std::vector<model::LaunchFact>& launches) {
+                                 const std::vector<model::LaunchFact>& launches,
+                                 const std::vector<model::TodoComment>& remarks) {
   model::RowModeFact fact;
+  for (const model::TodoComment& remark : remarks) {
+    const bool block_kernel =
+        remark.text.find("_block_") != std::string::npos && remark.text.find("_kernel") != std::string::npos;
+    if (block_kernel || remark.text.find(kName) != std::string::npos) fact.open_task_lines.push_back(remark.line);
+  }
   std::set<int> lines;
   for (const Module* module : own) {
     for (const Function& function : module->functions()) {

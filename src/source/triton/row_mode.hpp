@@ -9,6 +9,7 @@
 namespace hone::source {
 
 model::RowModeFact read_row_mode(const std::vector<const Module*>& own, const std::vector<model::KernelFact>& kernels,
-                                 const std::vector<model::LaunchFact>& launches);
+                                 const std::vector<model::LaunchFact>& launches,
+                                 const std::vector<model::TodoComment>& remarks);
 
 }  // namespace hone::source

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/triton/constant_evaluator.hpp"
 #include "source/triton/python.hpp"
 #include "source/triton/reaching.hpp"
 
@@ -10,7 +11,8 @@ namespace hone::source {
 namespace {
 
 constexpr int kDeepest = 40;
-constexpr int kMostSteps = 4000;  // of one setting
+constexpr int kMostSteps = 4000;                    // of one setting
+constexpr long long kLargestSettingsBlock = 65536;  // liger_kernel.ops.utils.calculate_settings: MAX_FUSED_SIZE
 
 std::string at_line(Node node) { return "line " + std::to_string(node.line()); }
 
@@ -284,9 +286,15 @@ Origin OriginFinder::call(const Module& module, int scope, Node node, int elemen
   const std::string canonical = module.canonical(callee);
   const std::string last = canonical.substr(canonical.rfind('.') + 1);
   const Arguments arguments = arguments_of(node);
-  if (last == "calculate_settings")
-    return {kFromCalculateSettings, text_of(node) + " at " + at_line(node), std::nullopt};
-  if (last == "next_power_of_2") return {kFromNextPowerOf2, text_of(node) + " at " + at_line(node), std::nullopt};
+  if (last == "calculate_settings") {
+    Origin settings{kFromCalculateSettings, text_of(node) + " at " + at_line(node), std::nullopt};
+    // It gives (BLOCK_SIZE, num_warps); only the first is rounded, and longer rows than its largest are refused.
+    if (element <= 0 && !arguments.positional.empty())
+      settings.rounded_up = model::RoundedUp{text_of(arguments.positional[0]), kLargestSettingsBlock, {}};
+    return settings;
+  }
+  if (last == "next_power_of_2")
+    return rounded(module, node, arguments.positional.empty() ? Node() : arguments.positional[0], "");
   if (canonical == "min" || canonical == "max" || canonical == "int" || canonical == "float" || canonical == "bool") {
     std::vector<Origin> parts;
     for (Node argument : arguments.positional) parts.push_back(expression(module, scope, argument, depth + 1));
@@ -294,6 +302,7 @@ Origin OriginFinder::call(const Module& module, int scope, Node node, int elemen
     // What bounds it may be conditional; what it is made of decides.
     if (all.source != kOther)
       all.detail = text_of(node) + " at " + at_line(node) + (all.detail.empty() ? "" : "; " + all.detail);
+    all.rounded_up = bounded(module, arguments.positional, parts, canonical == "min");
     return all;
   }
   if (canonical == "getattr" && arguments.positional.size() >= 2 &&
@@ -305,16 +314,70 @@ Origin OriginFinder::call(const Module& module, int scope, Node node, int elemen
   if (!function || is_jit(*function.module, *function))
     return {kOther, text_of(node) + " at " + at_line(node), std::nullopt};
   if (is_power_of_2_alias(function)) {
-    return {kFromNextPowerOf2,
-            text_of(node) + " at " + at_line(node) + ", another name of triton.next_power_of_2 (line " +
-                std::to_string(function->definition.line()) + ")",
-            std::nullopt};
+    return rounded(
+        module, node, arguments.positional.empty() ? Node() : arguments.positional[0],
+        ", another name of triton.next_power_of_2 (line " + std::to_string(function->definition.line()) + ")");
   }
   if (launches_kernels(modules_, function)) return returned(function, element, depth + 1);
   return {kFromHelper,
           text_of(node) + " at " + at_line(node) + ": " + function->qualified_name + " (" + function.module->path() +
               ":" + std::to_string(function->definition.line()) + ")",
           std::nullopt};
+}
+
+// next_power_of_2(argument); of `min(128, n)` it is at most 128.
+Origin OriginFinder::rounded(const Module& module, Node node, Node argument, std::string detail) {
+  Origin origin{kFromNextPowerOf2, text_of(node) + " at " + at_line(node) + detail, std::nullopt};
+  argument = strip_parentheses(argument);
+  if (!argument) return origin;
+  model::RoundedUp up{text_of(argument), std::nullopt, {}};
+  if (argument.is(Kind::call) && module.canonical(argument.child(Field::function)) == "min") {
+    std::string free;
+    for (Node part : arguments_of(argument).positional) {
+      const auto bound = number(module, part);
+      if (!bound) {
+        free = text_of(part);
+      } else if (!up.largest || *bound < *up.largest) {
+        up.largest = *bound;
+      }
+    }
+    if (free.empty() || !up.largest) return origin;  // a constant, or a bound nobody knows
+    long long power = 1;
+    while (power < *up.largest && power < (1LL << 40)) power *= 2;
+    up = {free, power, {}};
+  }
+  origin.rounded_up = std::move(up);
+  return origin;
+}
+
+// min(LARGEST, rounded) and max(SMALLEST, rounded): still rounded up, where the other bound is a number.
+std::optional<model::RoundedUp> OriginFinder::bounded(const Module& module, const std::vector<Node>& arguments,
+                                                      const std::vector<Origin>& parts, bool by_min) {
+  std::optional<model::RoundedUp> up;
+  std::optional<long long> smallest;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].rounded_up) {
+      if (up) return std::nullopt;
+      up = parts[i].rounded_up;
+      continue;
+    }
+    const auto bound = number(module, arguments[i]);
+    if (!bound) return std::nullopt;
+    smallest = smallest ? std::min(*smallest, *bound) : *bound;
+  }
+  if (up && by_min && smallest) up->largest = up->largest ? std::min(*up->largest, *smallest) : *smallest;
+  return up;
+}
+
+// A number, evaluated; of a module constant with a value for each device, the last, which is NVIDIA's `else`.
+std::optional<long long> OriginFinder::number(const Module& module, Node node) {
+  node = strip_parentheses(node);
+  Value value = evaluate(modules_, module, node).usual;
+  if (!value.known() && node.is(Kind::identifier)) {
+    const auto [owner, values] = modules_.constant(module, std::string(node.text()));
+    if (owner != nullptr) value = evaluate(modules_, *owner, values->back().value).usual;
+  }
+  return value.kind == Value::Kind::integer ? std::optional<long long>(value.number) : std::nullopt;
 }
 
 // What an operation's host function returns as element `element`.

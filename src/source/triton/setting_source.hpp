@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/source_facts.hpp"
 #include "source/triton/module_set.hpp"
 
 namespace hone::source {
@@ -25,6 +26,7 @@ struct Origin {
   std::string source = kOther;
   std::string detail;                 // the way there, in words with lines
   std::optional<long long> constant;  // where it is one number whatever happens
+  std::optional<model::RoundedUp> rounded_up = std::nullopt;
 };
 
 class OriginFinder {
@@ -43,6 +45,10 @@ class OriginFinder {
   Origin returned(const FunctionRef& function, int element, int depth);
   Origin context_attribute(const Module& module, int scope, const std::string& attribute, int element, int depth);
   Origin combined(const std::vector<Origin>& parts) const;
+  Origin rounded(const Module& module, Node node, Node argument, std::string detail);
+  std::optional<model::RoundedUp> bounded(const Module& module, const std::vector<Node>& arguments,
+                                          const std::vector<Origin>& parts, bool by_min);
+  std::optional<long long> number(const Module& module, Node node);
   bool is_context(const Module& module, int scope, Node node) const;
 
   ModuleSet& modules_;
