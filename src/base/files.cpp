@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -82,16 +84,61 @@ std::string final_target(const std::string& path) {
   return target ? std::string(target.get()) : path;
 }
 
+constexpr char temporary_head[] = ".hone-", temporary_tail[] = ".tmp";
+
 std::string temporary_name(const std::string& directory) {
   static std::atomic<unsigned> counter{0};
-  return join(directory, ".hone-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+  return join(directory,
+              temporary_head + std::to_string(::getpid()) + "-" + std::to_string(counter++) + temporary_tail);
+}
+
+bool is_temporary(const std::string& name) {
+  constexpr std::size_t head = sizeof temporary_head - 1, tail = sizeof temporary_tail - 1;
+  return name.size() > head + tail && name.compare(0, head, temporary_head) == 0 &&
+         name.compare(name.size() - tail, tail, temporary_tail) == 0;
+}
+
+bool lock(int fd, int operation) {
+  while (::flock(fd, operation) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+// Removes temporary files that a kill between naming and renaming left in a folder. The writer of a temporary file holds its
+// lock for as long as it has the name, so one that can be locked belongs to nobody. Once a folder and process: listing a large
+// one at every write would cost more than the write.
+void remove_abandoned(const std::string& directory) {
+  static std::mutex mutex;
+  static std::set<std::string> done;
+  {
+    const std::lock_guard<std::mutex> guard(mutex);
+    if (!done.insert(directory).second) return;
+  }
+  std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(directory.c_str()), &::closedir);
+  if (!handle) return;
+  std::vector<std::string> names;
+  for (const dirent* entry = ::readdir(handle.get()); entry != nullptr; entry = ::readdir(handle.get())) {
+    if (is_temporary(entry->d_name)) names.emplace_back(entry->d_name);
+  }
+  for (const std::string& name : names) {
+    const std::string path = join(directory, name);
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.open() && lock(file.get(), LOCK_EX | LOCK_NB)) ::unlink(path.c_str());
+  }
 }
 
 constexpr char can_be_written[] = "a file that can be written";
 
+// A complete file under a temporary name, and the lock that says that its writer lives.
+struct Temporary {
+  std::string path;
+  std::unique_ptr<Descriptor> writer;
+};
+
 // A new, complete and synced file under a temporary name in the target's folder, ready to be renamed over it.
 // The file first exists without a name (where the file system can), so that a kill while writing leaves nothing behind.
-Result<std::string> write_temporary(const std::string& target, const std::string& content) {
+Result<Temporary> write_temporary(const std::string& target, const std::string& content) {
   const std::string directory = parent(target);
   const std::string temporary = temporary_name(directory);
   int fd = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -99,6 +146,9 @@ Result<std::string> write_temporary(const std::string& target, const std::string
   if (!unnamed) fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (fd < 0) return system_error(errno, can_be_written, target);
   Descriptor file(fd);
+  // A file system without locks loses the clearing up of what a kill left, nothing else.
+  (void)lock(file.get(), LOCK_EX);
+  auto writer = std::make_unique<Descriptor>(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
 
   struct stat old {};
   int failure = 0;
@@ -111,7 +161,7 @@ Result<std::string> write_temporary(const std::string& target, const std::string
   }
   const int closed = file.close();
   if (failure == 0) failure = closed;
-  if (failure == 0) return temporary;
+  if (failure == 0) return Temporary{temporary, std::move(writer)};
   ::unlink(temporary.c_str());
   return system_error(failure, can_be_written, target);
 }
@@ -149,11 +199,12 @@ Result<void> SystemFiles::write_atomically(const std::string& path, const std::s
   const std::string target = final_target(path);
   if (is_directory(target)) return system_error(EISDIR, can_be_written, path);
   if (auto made = create_directories(parent(target)); !made) return made;
+  remove_abandoned(parent(target));
   auto temporary = write_temporary(target, content);
   if (!temporary) return temporary.error();
-  if (::rename(temporary->c_str(), target.c_str()) != 0) {
+  if (::rename(temporary->path.c_str(), target.c_str()) != 0) {
     const int failure = errno;
-    ::unlink(temporary->c_str());
+    ::unlink(temporary->path.c_str());
     return system_error(failure, can_be_written, path);
   }
   if (int failure = sync_directory(parent(target)); failure != 0) return system_error(failure, can_be_written, path);
@@ -166,7 +217,7 @@ Result<void> SystemFiles::append(const std::string& path, const std::string& con
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file.open()) return system_error(errno, "a file that can be appended to", path);
   // The lock lets a half-written piece be taken back without touching what another process appends.
-  while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
+  (void)lock(file.get(), LOCK_EX);
   struct stat before {};
   int failure = ::fstat(file.get(), &before) == 0 ? 0 : errno;
   if (failure == 0) failure = write_all(file.get(), content);

@@ -54,6 +54,7 @@ base::Result<Meant> interpret(const Typed& typed, const std::vector<std::string>
   meant.proposer = typed.text("--proposer");
   meant.variant = typed.text("--variant");
   meant.autonomous = typed.has("--autonomous");
+  meant.fresh = typed.has("--fresh");
 
   meant.talk.json = typed.has("--json");
   meant.talk.verbose = typed.has("--verbose");

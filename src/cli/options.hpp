@@ -22,7 +22,7 @@ struct Meant {
   Talk talk;
   std::string device, workspace, settings_directory, repository_directory;
   std::string command_line; // as typed, quoted where a shell would need it
-  bool autonomous = false;
+  bool autonomous = false, fresh = false;
   int max_variants = 8;
   std::string target_metric, proposer, variant;
 };

@@ -20,7 +20,8 @@ std::string carried_flags(const CommandContext& context) {
   return text;
 }
 
-base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports) {
+base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,
+                                               bool* recovered_one) {
   // A name that does not exist is the user's mistake: nothing is made for it.
   if (auto known = repository::native::find_operation(context.meant.request.kernel); !known) return known.error();
   auto workspace = stages::Workspace::open(ports.files, context.meant.workspace, context.meant.request.kernel);
@@ -28,6 +29,7 @@ base::Result<stages::Workspace> open_workspace(const CommandContext& context, co
   auto recovered = stages::recover_installation(*workspace, context.machine.clock);
   if (!recovered) return recovered.error();
   if (*recovered) ports.progress.message("note: " + **recovered);
+  if (recovered_one != nullptr) *recovered_one = recovered->has_value();
   return workspace;
 }
 

@@ -60,6 +60,14 @@ std::optional<DocumentHead> parse_head(const std::string& text) {
   return DocumentHead{word("schema"), word("kernel")};
 }
 
+std::optional<ReportHead> parse_report_head(const std::string& text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object() || !object.contains("profile") || !object["profile"].is_object()) return std::nullopt;
+  const json &created = object["profile"].value("created", json()), &applied = object.value("applied", json());
+  if (!created.is_string() || !applied.is_boolean()) return std::nullopt;
+  return ReportHead{created.get<std::string>(), applied.get<bool>()};
+}
+
 std::string request_json(const ProposalRequest& request) {
   const json object = {
       {"schema", "hone.proposal/1"},

@@ -30,6 +30,13 @@ struct DocumentHead {
 };
 std::optional<DocumentHead> parse_head(const std::string& json);
 
+// Of report.json: which profile it rests on, and whether it says that a variant is in production.
+struct ReportHead {
+  std::string profile_created;
+  bool applied = false;
+};
+std::optional<ReportHead> parse_report_head(const std::string& json);
+
 // request.json of the proposer protocol (hone.proposal/1).
 struct ProposalRequest {
   std::string kernel, best, original, variant_file, bottleneck;

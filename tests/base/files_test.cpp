@@ -1,14 +1,17 @@
 // Both file systems keep the same promises; the disk one also keeps them against links, modes and full disks.
 #include "base/files.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -200,6 +203,20 @@ TEST(SystemFiles, AWriteThatStopsInTheMiddleKeepsTheOldContentAndLeavesNoRest) {
             0);
   EXPECT_EQ(*files.read(folder / "file"), "old");
   EXPECT_THAT(*files.list(folder.path()), ElementsAre("file"));
+}
+
+TEST(SystemFiles, WhatAKilledWriterLeftIsRemovedByTheNextWriteAndALivingWritersFileStays) {
+  test::TemporaryFolder folder;
+  const std::string left = folder / ".hone-1-7.tmp", held = folder / ".hone-1-8.tmp", other = folder / ".hone-notes";
+  for (const std::string& path : {left, held, other}) std::ofstream(path) << "part";
+  const int writer = ::open(held.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(writer, LOCK_EX), 0);
+  SystemFiles files;
+  ASSERT_TRUE(files.write_atomically(folder / "a", "text"));
+  EXPECT_FALSE(files.exists(left));
+  EXPECT_TRUE(files.exists(held));
+  EXPECT_TRUE(files.exists(other));
+  ::close(writer);
 }
 
 TEST(SystemFiles, AnAppendThatStopsInTheMiddleIsTakenBack) {

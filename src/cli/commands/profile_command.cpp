@@ -1,15 +1,33 @@
 // hone profile KERNEL
 #include "cli/commands/stage_commands.hpp"
 #include "stages/profile/profile.hpp"
+#include "stages/unfinished.hpp"
 
 namespace hone::cli {
 
 StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool last) {
   // Only a workspace that stands can hold an unverified installation; a new one is made when everything else is in order.
-  if (context.machine.files.exists(base::join(context.meant.workspace, context.meant.request.kernel)))
-    if (auto workspace = open_workspace(context, stage.ports()); !workspace) return {false, fail(context, workspace.error())};
+  std::optional<stages::Workspace> earlier;
+  bool recovered = false;
+  if (context.machine.files.exists(base::join(context.meant.workspace, context.meant.request.kernel))) {
+    auto workspace = open_workspace(context, stage.ports(), &recovered);
+    if (!workspace) return {false, fail(context, workspace.error())};
+    earlier = std::move(*workspace);
+  }
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
+  std::ostream& people = context.meant.talk.json ? context.err : context.out;
+  const render::Style style{context.meant.talk.color};
+  if (!last && earlier && !context.meant.fresh) {
+    auto session = opened->repository->open(context.meant.request);
+    if (!session) return {false, fail(context, session.error())};
+    if (const auto profile = stages::unfinished_run(**session, context.meant.request, *earlier, recovered)) {
+      stage.ports().progress.message("going on with the profile of " + profile->created +
+                                     ", whose run was stopped before its report; --fresh measures anew");
+      people << render::profile_summary(*profile, style);
+      return {true, 0};
+    }
+  }
   stages::ProfileOptions options;
   options.workspace_root = context.meant.workspace;
   options.command = context.meant.command_line;
@@ -22,8 +40,7 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
     context.out << model::to_json(outcome->profile) << "\n";
     return {false, 0};
   }
-  std::ostream& people = context.meant.talk.json ? context.err : context.out;
-  people << render::profile_summary(outcome->profile, render::Style{context.meant.talk.color}) << "profile   " << outcome->folder << "/profile.md\n";
+  people << render::profile_summary(outcome->profile, style) << "profile   " << outcome->folder << "/profile.md\n";
   const bool accepted = outcome->decision.choice == stages::Choice::accept && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next      " << options.next_command << "\n";
   return {accepted, 0};

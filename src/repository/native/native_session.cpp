@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "measure/physics.hpp"
+#include "model/version.hpp"
 
 namespace hone::repository::native {
 
@@ -351,7 +352,7 @@ base::Result<MemoryUse> NativeSession::provider_memory(const std::string& provid
 }
 
 base::Result<std::vector<FileChange>> NativeSession::installation(const model::Variant& variant) {
-  InstalledEntry entry{context_.device.info().name, kernels::name_of(dtype_), variant, variant.title, context_.clock.utc(), ""};
+  InstalledEntry entry{context_.device.info().name, kernels::name_of(dtype_), variant, variant.title, context_.clock.utc(), model::hone_version()};
   auto before = store_.text(operation_.name());
   if (!before) return before.error();
   auto after = store_.text_with(operation_.name(), entry);
