@@ -1,6 +1,7 @@
 #include "cli/composition.hpp"
 
 #include <csignal>
+#include <iostream>
 
 #include "base/text.hpp"
 #include "device/cpu/cpu_device.hpp"
@@ -34,7 +35,11 @@ void watch_signals() {
 }
 
 base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted) {
-  if (wanted == "auto" || wanted == "cpu") return device::cpu::open_cpu_device(device::cpu::CpuOptions::from_environment(), machine.processes, machine.files, machine.clock);
+  if (wanted == "auto" || wanted == "cpu") {
+    const auto options = device::cpu::CpuOptions::from_environment();
+    if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty()) std::cerr << "note: " << note << "\n";
+    return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
+  }
   if (base::starts_with(wanted, "cuda"))
     return base::Error{base::ErrorKind::preflight, "a device that this build drives: cpu", "'" + wanted + "'", "--device",
                        "choose --device cpu; this version has no CUDA device"};

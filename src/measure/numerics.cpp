@@ -43,7 +43,7 @@ class Norm {
 // the largest finite value (a step there is about unit roundoff times the value).
 bool may_overflow(double reference, double bound, DType dtype) {
   const double largest = largest_finite(dtype);
-  return dtype != DType::int64 && std::abs(reference) + bound >= largest * (1 + unit_roundoff(dtype) / 2);
+  return dtype != DType::int64 && std::isfinite(bound) && std::abs(reference) + bound >= largest * (1 + unit_roundoff(dtype) / 2);
 }
 
 }  // namespace
@@ -77,7 +77,8 @@ Deviation deviation_from(const std::vector<double>& reference, const std::vector
       if (found != expected) bad_kind(result.wrong_kind, i);
       continue;
     }
-    const double allowed = bound.at(reference[i]);
+    // An infinite bound would pass anything, an infinity of the wrong sign too: it counts as no bound.
+    const double at = bound.at(reference[i]), allowed = std::isfinite(at) ? at : std::nan("");
     if (found != Kind::finite) {
       const bool same_sign = found != Kind::nan && (candidate[i] > 0) == (reference[i] > 0);
       if (!same_sign || !may_overflow(reference[i], allowed, dtype)) bad_kind(result.non_finite, i);

@@ -29,6 +29,16 @@ std::string labelled(const std::string& label, const std::string& text, const St
   return lines;
 }
 
+// As much of a text as fits on one labelled line; the documents have the whole of it.
+std::string on_one_line(const std::string& text, const Style& style) {
+  const std::size_t width = style.width > label_width + 20 ? style.width - label_width : 20;
+  const std::string plain = printable(text);
+  if (wrap(plain, width).size() <= 1) return text;
+  std::string head = wrap(plain, width - 4).front();
+  if (!head.empty() && (head.back() == '.' || head.back() == ',')) head.pop_back();
+  return head + " ...";
+}
+
 std::string title(const std::string& text, const Style& style, Ink ink = Ink::bold) {
   return style.paint(printable(text), ink) + "\n";
 }
@@ -80,8 +90,8 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
   for (const model::StrategyStep& step : profile.strategy_order) {
     const std::string label = number == 0 ? "plan" : "";
     ++number;
-    text += labelled(
-        label, std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded"), style);
+    const std::string line = std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded");
+    text += labelled(label, on_one_line(line, style), style);
   }
   if (number == 0) text += labelled("plan", "nothing to gain that could be measured here", style);
   return text;
@@ -115,7 +125,7 @@ std::string report_summary(const model::Report& report, const Style& style) {
       text += labelled("", gate.name + ": " + known(gate.detail, "no detail recorded"), style, Ink::bad);
   text += labelled("files", known(base::join_text(report.changed_files, ", "), "production is as it was"), style);
   for (const std::string& command : report.revert) text += labelled("undo", command, style);
-  for (const std::string& advice : report.recommendations) text += labelled("next", advice, style);
+  for (const std::string& advice : report.recommendations) text += labelled("next", on_one_line(advice, style), style);
   return text;
 }
 

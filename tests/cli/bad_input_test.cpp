@@ -1,90 +1,123 @@
 // The built program with bad input: one screen that says what to do, the exit code by contract, and nothing left behind.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <algorithm>
-
-#include "base/files.hpp"
-#include "base/process.hpp"
+#include "tests/cli/program_fixture.hpp"
 
 namespace hone::cli {
 namespace {
 
-class BadInput : public testing::Test {
- protected:
-  BadInput() {
-    char name[] = "/tmp/hone-bad-input-XXXXXX";
-    folder_ = mkdtemp(name);
-  }
-  ~BadInput() override { (void)files_.remove_recursively(folder_).ok(); }
-
-  base::Outcome run(std::vector<std::string> words, std::map<std::string, std::string> environment = {}) {
-    base::Command command;
-    command.arguments = {std::string(HONE_BINARY_DIR) + "/hone"};
-    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
-    command.environment = std::move(environment);
-    command.environment["HONE_SETTINGS_DIR"] = folder_ + "/settings";
-    command.deadline_ms = 120'000;
-    auto outcome = processes_.run(command);
-    EXPECT_TRUE(outcome.ok());
-    return outcome ? *outcome : base::Outcome{};
-  }
-
-  // The error names what was found and what to do, within one screen.
-  static void expect_refused(const base::Outcome& outcome, int code, const std::string& found) {
-    EXPECT_EQ(outcome.exit_status, code) << outcome.error;
-    EXPECT_NE(outcome.error.find(found), std::string::npos) << outcome.error;
-    EXPECT_NE(outcome.error.find("to do"), std::string::npos) << outcome.error;
-    EXPECT_LE(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 24);
-    EXPECT_TRUE(outcome.output.empty()) << outcome.output;
-  }
-
-  base::SystemFiles files_;
-  base::SystemProcesses processes_;
-  std::string folder_;
-};
+class BadInput : public ProgramTest {};
 
 TEST_F(BadInput, AnUnknownKernelIsAnsweredWithTheNearest) {
   for (const char* command : {"profile", "optimize", "finalize", "run"}) {
-    const base::Outcome outcome = run({command, "rms_nrom", "--workspace", folder_ + "/w"});
+    const base::Outcome outcome = run({command, "rms_nrom", "--workspace", folder_ / "w"});
     expect_refused(outcome, 2, "'rms_nrom'");
     EXPECT_NE(outcome.error.find("rms_norm"), std::string::npos) << command;
   }
-  EXPECT_FALSE(files_.exists(folder_ + "/w"));
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, AbsurdSizesAreRefusedBeforeAnythingIsMade) {
   for (const char* size : {"0", "-4", "4k", "99999999999", "99999999999999999999999"})
-    EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ + "/w"}).exit_status, 2) << size;
-  EXPECT_FALSE(files_.exists(folder_ + "/w"));
+    EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ / "w"}).exit_status, 2) << size;
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, UnknownFlagValuesAndOptionsAreUsageErrors) {
   expect_refused(run({"profile", "rms_norm", "--dtype", "int8"}), 2, "'int8'");
   expect_refused(run({"profile", "rms_norm", "--device", "tpu"}), 2, "'tpu'");
-  expect_refused(run({"profile", "rms_norm", "--option", "casting_mode=lama", "--workspace", folder_ + "/w"}), 2, "lama");
+  expect_refused(run({"profile", "rms_norm", "--option", "casting_mode=lama", "--workspace", folder_ / "w"}), 2, "lama");
   expect_refused(run({"bench", "rms_norm", "--provider", "cublas"}), 2, "'cublas'");
 }
 
 TEST_F(BadInput, AMissingCompilerIsAPreflightErrorWithItsRemedy) {
-  const base::Outcome outcome = run({"profile", "rms_norm", "--quick", "--workspace", folder_ + "/w"}, {{"HONE_CXX", folder_ + "/no-compiler"}});
+  const base::Outcome outcome = run({"profile", "rms_norm", "--quick", "--workspace", folder_ / "w"}, {{"HONE_CXX", folder_ / "no-compiler"}});
   expect_refused(outcome, 3, "kernel compiler");
   EXPECT_NE(outcome.error.find("apt-get install g++"), std::string::npos) << outcome.error;
-  EXPECT_FALSE(files_.exists(folder_ + "/w"));
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, AWorkspaceBelowAFileCanNotBeMade) {
-  ASSERT_TRUE(files_.write_atomically(folder_ + "/file", "text").ok());
-  expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", folder_ + "/file"}), 3, "directory");
+  ASSERT_TRUE(files_.write_atomically(folder_ / "file", "text").ok());
+  expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", folder_ / "file"}), 3, "directory");
+}
+
+TEST_F(BadInput, AWorkspaceThatCanNotBeWrittenIsRefused) {
+  expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", "/proc/hone"}), 3, "/proc/hone");
+}
+
+TEST_F(BadInput, AnOutputThatTakesNothingIsAnError) {
+  const base::Outcome outcome = run_shell("exec \"$HONE\" list >/dev/full");
+  expect_refused(outcome, 3, "standard output");
 }
 
 TEST_F(BadInput, AStageWithoutItsInputsNamesTheCommandThatMakesThem) {
-  expect_refused(run({"optimize", "rms_norm", "--workspace", folder_ + "/w"}), 3, "profile");
+  expect_refused(run({"optimize", "rms_norm", "--workspace", folder_ / "w"}), 3, "profile");
 }
 
 TEST_F(BadInput, ATruncatedProfileIsRefused) {
-  ASSERT_TRUE(files_.write_atomically(folder_ + "/w/rms_norm/profile.json", "{\"schema\": \"hone.profile/1\", \"kernel\"").ok());
-  EXPECT_EQ(run({"optimize", "rms_norm", "--workspace", folder_ + "/w"}).exit_status, 3);
+  ASSERT_TRUE(files_.write_atomically(folder_ / "w/rms_norm/profile.json", "{\"schema\": \"hone.profile/1\", \"kernel\"").ok());
+  const auto before = content_of(folder_ / "w");
+  expect_refused(run({"optimize", "rms_norm", "--workspace", folder_ / "w"}), 3, "profile.json");
+  EXPECT_EQ(content_of(folder_ / "w"), before);
+}
+
+// Documents as an earlier run leaves them, on another machine and for another version of the source.
+class BadWorkspace : public ProgramTest {
+ protected:
+  BadWorkspace() {
+    write("profile.json", model::to_json(test::sample_profile()));
+    write("comparison.json", model::to_json(test::sample_comparison()));
+  }
+  void write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(files_.write_atomically(folder_ / ("w/rms_norm/" + name), text).ok());
+  }
+  // Refused with exit code 3, and every byte of the workspace as it was.
+  void expect_refused_untouched(const std::string& command, const std::string& found) {
+    const auto before = content_of(folder_ / "w");
+    expect_refused(run({command, "rms_norm", "--workspace", folder_ / "w", "--autonomous"}), 3, found);
+    EXPECT_EQ(content_of(folder_ / "w"), before) << command;
+  }
+};
+
+TEST_F(BadWorkspace, OfAnotherKernelIsRefused) {
+  model::Profile profile = test::sample_profile();
+  profile.kernel = profile.identity.kernel = "swiglu";
+  write("profile.json", model::to_json(profile));
+  for (const char* command : {"profile", "optimize", "finalize", "run"}) expect_refused_untouched(command, "swiglu");
+}
+
+TEST_F(BadWorkspace, OfAnOlderSchemaIsRefused) {
+  write("profile.json", "{\"schema\": \"hone.profile/0\", \"kernel\": \"rms_norm\"}\n");
+  for (const char* command : {"profile", "optimize", "finalize", "run"}) expect_refused_untouched(command, "hone.profile/0");
+}
+
+TEST_F(BadWorkspace, AProfileOfAnotherSourceOrDeviceIsRefused) { expect_refused_untouched("optimize", "a profile of"); }
+
+TEST_F(BadWorkspace, AProfileEditedByHandIsRefusedWithTheField) {
+  const std::string whole = model::to_json(test::sample_profile());
+  const auto edited = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    EXPECT_NE(text.find(from), std::string::npos) << from;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  write("profile.json", edited("\"memory-bound\"", "\"memory-bonud\""));
+  expect_refused_untouched("optimize", "memory-bonud");
+  write("profile.json", edited("\"p50\":", "\"p50\": \"fast\", \"was\":"));
+  expect_refused_untouched("optimize", "p50");
+  write("profile.json", edited("\"baseline\":", "\"base\":"));
+  expect_refused_untouched("finalize", "baseline");
+}
+
+TEST_F(BadWorkspace, FinalizeListsEveryInputThatIsMissing) {
+  const std::string winner = test::sample_comparison().winner;
+  for (const std::string& name : {"rms_norm_" + winner + "_settings.json", "rms_norm_" + winner + "_notes.md", std::string("original_rms_norm.hpp")})
+    expect_refused_untouched("finalize", name);
+}
+
+TEST_F(BadWorkspace, AVariantThatIsNotThereIsAUsageError) {
+  const auto before = content_of(folder_ / "w");
+  for (const char* variant : {"99", "v99", "4"})
+    expect_refused(run({"finalize", "rms_norm", "--variant", variant, "--workspace", folder_ / "w"}), 2, "--variant");
+  EXPECT_EQ(content_of(folder_ / "w"), before);
 }
 
 TEST_F(BadInput, WithJsonTheErrorIsADocumentToo) {

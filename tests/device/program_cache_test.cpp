@@ -1,9 +1,13 @@
-// Keys, seals and entries of the program cache, on files in memory.
+// Keys, seals and entries of the program cache.
 #include "device/cpu/program_cache.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <set>
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -74,6 +78,50 @@ TEST(ProgramCache, AFullDiskIsAnErrorAndLeavesNoEntry) {
   const ProgramCache cache("/cache", files);
   EXPECT_FALSE(cache.store("key", seal("image")));
   EXPECT_FALSE(cache.find("key"));
+}
+
+// Stores `count` entries, each a moment later than the one before, as the disk's clock tells it.
+void store_in_turn(const ProgramCache& cache, int count, const std::string& image) {
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(cache.store("key" + std::to_string(i), image));
+    ASSERT_TRUE(cache.find("key" + std::to_string(i))) << "the newest stays";
+    const auto now = std::filesystem::last_write_time(cache.path_of("key" + std::to_string(i)));
+    std::filesystem::last_write_time(cache.path_of("key" + std::to_string(i)), now - std::chrono::hours(count - i));
+  }
+}
+
+TEST(ProgramCache, BeyondItsSizeTheOldestEntriesGo) {
+  test::TemporaryFolder folder;
+  base::SystemFiles files;
+  const std::string image = seal(std::string(1000, 'x'));
+  const ProgramCache cache(folder.path(), files, 10 * image.size());
+  store_in_turn(cache, 30, image);
+  const std::size_t left = files.list(folder / "cpu")->size();
+  EXPECT_LE(left, 12u);
+  EXPECT_GE(left, 7u);
+  EXPECT_FALSE(cache.find("key0"));
+  EXPECT_TRUE(cache.find("key27"));
+}
+
+TEST(ProgramCache, AnotherProcessesEntriesCountTooAndOtherFilesAreLeftAlone) {
+  test::TemporaryFolder folder;
+  base::SystemFiles files;
+  const std::string image = seal(std::string(1000, 'x'));
+  ASSERT_TRUE(files.write_atomically(folder / "cpu/notes.txt", "mine"));
+  store_in_turn(ProgramCache(folder.path(), files), 20, image);
+  EXPECT_EQ(files.list(folder / "cpu")->size(), 21u);
+  ASSERT_TRUE(ProgramCache(folder.path(), files, 10 * image.size()).store("last", image));
+  EXPECT_LE(files.list(folder / "cpu")->size(), 12u);
+  EXPECT_TRUE(files.exists(folder / "cpu/notes.txt"));
+}
+
+TEST(ProgramCache, SaysWhyNothingCanBeKept) {
+  base::MemoryFiles files;
+  EXPECT_FALSE(ProgramCache("/cache", files).trouble());
+  EXPECT_TRUE(files.files().empty());
+  EXPECT_NE(ProgramCache("", files).trouble()->remedy.find("HONE_CACHE_DIR"), std::string::npos);
+  files.fail_writes_after(0);
+  EXPECT_EQ(ProgramCache("/cache", files).trouble()->where, "/cache/cpu/write_check");
 }
 
 TEST(ProgramCache, WithoutAFolderNothingIsKept) {

@@ -86,6 +86,10 @@ TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {
   EXPECT_TRUE(testing::compare("t", {1, HUGE_VAL}, {1, -HUGE_VAL}, 0.1, 1));
   EXPECT_TRUE(testing::compare("t", {1}, {1, 1}, 0.1, 1));
   EXPECT_TRUE(testing::compare("t", {-1.2}, {-1}, 0.09, 1));
+  EXPECT_TRUE(testing::compare("t", {5}, {1}, 0.1, HUGE_VAL)) << "an infinite bound is none";
+  EXPECT_TRUE(testing::compare("t", {-HUGE_VAL}, {HUGE_VAL}, 0.1, HUGE_VAL));
+  EXPECT_TRUE(testing::compare("t", {HUGE_VAL}, {1}, 0.1, HUGE_VAL));
+  EXPECT_TRUE(testing::compare("t", {5}, {1}, 0.1, nan));
   EXPECT_FALSE(testing::compare("t", {1, nan}, {1.05, nan}, 0.1, 1));
 }
 

@@ -255,7 +255,8 @@ inline Failure compare(const std::string& name, const std::vector<double>& candi
     const double got = candidate[i], expected = reference[i];
     const bool same = (std::isnan(got) && std::isnan(expected)) || got == expected;
     const double bound = tolerance * (std::fabs(expected) + scale);
-    const bool finite = std::isfinite(got) && std::isfinite(expected);
+    // An infinite bound is none: it would pass anything.
+    const bool finite = std::isfinite(got) && std::isfinite(expected) && std::isfinite(bound);
     if (!same && !(finite && std::fabs(got - expected) <= bound)) {
       return {name + "[" + std::to_string(i) + "] is " + std::to_string(got) + ", expected " +
               std::to_string(expected) + " within " + std::to_string(bound)};

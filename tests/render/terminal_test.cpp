@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "render/progress.hpp"
@@ -45,6 +46,15 @@ TEST(Terminal, ColoursOnlyWhenAskedAndNeverFromTheDocument) {
 TEST(Terminal, LinesKeepToTheWidthWhereTheirTablesCan) {
   const std::string text = profile_summary(test::sample_profile(), Style{false, 72});
   for (const std::string& line : base::split(text, '\n')) EXPECT_LE(display_width(line), 72u) << line;
+}
+
+TEST(Terminal, APlanHasOneLineAStepHoweverLongItsReason) {
+  model::Profile profile = test::sample_profile();
+  for (model::StrategyStep& step : profile.strategy_order) step.reason = std::string(40, 'r') + " and more of it " + step.reason + std::string(300, ' ') + "end";
+  const std::string text = profile_summary(profile, Style{false, 72});
+  const std::string plan = text.substr(text.find("plan "));
+  EXPECT_EQ(static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n')), profile.strategy_order.size());
+  EXPECT_THAT(plan, HasSubstr(" ...\n"));
 }
 
 TEST(Terminal, EmptyDocumentsSayWhatIsMissing) {

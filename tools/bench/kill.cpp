@@ -80,7 +80,7 @@ class Campaigns {
     worse_.id = "v1", worse_.strategy = "parameter-sweep", worse_.title = "measured on another machine";
     for (auto& [pass, function] : worse_.settings) {
       for (model::SettingsRule& rule : function.rules) {
-        for (const auto& [knob, value] : {std::pair{"num_threads", 1}, {"VECTOR_BYTES", 16}, {"STREAMING_STORES", 0}})
+        for (const auto& [knob, value] : {std::pair{"num_threads", 1}, {"VECTOR_BYTES", 32}, {"STREAMING_STORES", 0}})
           if (rule.settings.count(knob) > 0) rule.settings[knob] = value;
       }
     }

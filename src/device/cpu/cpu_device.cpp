@@ -8,13 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <set>
 
-#include "base/system_error.hpp"
 #include "device/cpu/ceilings.hpp"
 #include "device/cpu/core_meter.hpp"
 #include "device/cpu/cpu_memory.hpp"
@@ -23,6 +20,7 @@
 #include "device/cpu/isolation.hpp"
 #include "device/cpu/launch_plan.hpp"
 #include "device/cpu/perf_events.hpp"
+#include "device/cpu/private_folder.hpp"
 #include "device/cpu/program_cache.hpp"
 #include "device/cpu/system_info.hpp"
 #include "device/cpu/toolchain.hpp"
@@ -39,39 +37,6 @@ std::string variable(const char* name) {
   const char* value = ::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
-
-// A folder that only this user can enter, below the first candidate that allows one; removed with its content.
-class PrivateFolder {
- public:
-  PrivateFolder(std::vector<std::string> candidates, base::FileSystem& files)
-      : candidates_(std::move(candidates)), files_(files) {}
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    if (!path_.empty()) (void)files_.remove_recursively(path_).ok();
-  }
-
-  // Made when first asked for.
-  base::Result<std::string> path() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!path_.empty()) return path_;
-    int failure = ENOENT;
-    for (const std::string& candidate : candidates_) {
-      std::string pattern = base::join(candidate, "hone-cpu-XXXXXX");
-      if (::mkdtemp(pattern.data()) != nullptr) return path_ = pattern;
-      failure = errno;
-    }
-    base::Error error = base::system_error(failure, "a temporary folder for the compiler", candidates_.front());
-    error.remedy += "; TMPDIR names another place";
-    return error;
-  }
-
- private:
-  std::vector<std::string> candidates_;
-  base::FileSystem& files_;
-  std::mutex mutex_;
-  std::string path_;
-};
 
 class CpuDevice final : public Device {
  public:
@@ -199,7 +164,7 @@ base::Result<std::shared_ptr<Program>> CpuDevice::compile(const ProgramSource& s
     if (!read) return read.error();
     facts = std::move(*read);
     image.bytes = seal(*compiled);
-    // A cache that can not be written costs the next run a compilation, and this one nothing.
+    // A cache that can not be written costs the next run a compilation, and this one nothing; cache_note() has said so.
     if (cache_.store(key, image.bytes).ok() && cache_.find(key)) image.cached_path = cache_.path_of(key);
   }
   program_info.machine_code_hash = facts->machine_code_hash;
@@ -335,6 +300,14 @@ CpuOptions CpuOptions::from_environment() {
   }
   options.temporary_directory = variable("TMPDIR");
   return options;
+}
+
+std::string cache_note(const CpuOptions& options, base::FileSystem& files) {
+  const auto trouble = ProgramCache(options.cache_directory, files).trouble();
+  if (!trouble) return "";
+  return fmt::format("compiled programs are not kept, every run compiles them anew: {}{} (to keep them: {}, or name another "
+                     "folder in HONE_CACHE_DIR)",
+                     trouble->found, trouble->where.empty() ? "" : " at " + trouble->where, trouble->remedy);
 }
 
 base::Result<std::unique_ptr<Device>> open_cpu_device(const CpuOptions& options, base::Processes& processes,

@@ -40,6 +40,10 @@ struct CpuOptions {
   static CpuOptions from_environment();
 };
 
+// Why compiled programs can not be kept in the cache, found out by trying, in one sentence with the remedy; empty when they can.
+// The device works without it, so it is the caller's to say.
+std::string cache_note(const CpuOptions& options, base::FileSystem& files);
+
 // Opens the CPU. A missing compiler is no error here, so that a machine without one can be described: `info().compiler` is
 // then empty and `compile` returns the pre-flight error. The ports must outlive the device.
 base::Result<std::unique_ptr<Device>> open_cpu_device(const CpuOptions& options, base::Processes& processes,

@@ -2,6 +2,10 @@
 #include "device/cpu/program_cache.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <vector>
 
 #include "base/hash.hpp"
 
@@ -54,9 +58,8 @@ bool is_sealed(const std::string& sealed_image) {
          0;
 }
 
-std::string ProgramCache::path_of(const std::string& key) const {
-  return base::join(base::join(directory_, "cpu"), key + ".so");
-}
+std::string ProgramCache::folder() const { return base::join(directory_, "cpu"); }
+std::string ProgramCache::path_of(const std::string& key) const { return base::join(folder(), key + ".so"); }
 
 std::optional<std::string> ProgramCache::find(const std::string& key) const {
   if (directory_.empty() || !files_.exists(path_of(key))) return std::nullopt;
@@ -67,7 +70,49 @@ std::optional<std::string> ProgramCache::find(const std::string& key) const {
 
 base::Result<void> ProgramCache::store(const std::string& key, const std::string& sealed_image) const {
   if (directory_.empty()) return {};
-  return files_.write_atomically(path_of(key), sealed_image);
+  if (auto written = files_.write_atomically(path_of(key), sealed_image); !written) return written;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool measured = unchecked_bytes_ != ~std::uint64_t{0};
+  if (measured) unchecked_bytes_ += sealed_image.size();
+  if (!measured || unchecked_bytes_ > limit_bytes_ / 8) trim();
+  return {};
+}
+
+// What can not be listed or removed stays: another process may be doing the same.
+void ProgramCache::trim() const {
+  unchecked_bytes_ = 0;
+  // Sizes and times are the disk's own affair: the port for files has neither.
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(folder(), failed);
+  if (failed) return;
+  std::vector<std::tuple<std::filesystem::file_time_type, std::uint64_t, std::string>> entries;
+  std::uint64_t total = 0;
+  for (; entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    if (failed) return;
+    if (entry->path().extension() != ".so") continue;
+    std::error_code gone_time, gone_size;
+    const auto modified = entry->last_write_time(gone_time);
+    const std::uint64_t bytes = entry->file_size(gone_size);
+    if (gone_time || gone_size) continue;
+    entries.emplace_back(modified, bytes, entry->path().string());
+    total += bytes;
+  }
+  if (total <= limit_bytes_) return;
+  std::sort(entries.begin(), entries.end());
+  for (const auto& [modified, bytes, path] : entries) {
+    if (total <= limit_bytes_ / 4 * 3) return;
+    if (files_.remove(path).ok()) total -= bytes;
+  }
+}
+
+std::optional<base::Error> ProgramCache::trouble() const {
+  if (directory_.empty())
+    return base::Error{base::ErrorKind::preflight, "a folder for compiled programs", "none: neither HONE_CACHE_DIR nor HOME is set",
+                       "", "set HONE_CACHE_DIR"};
+  const std::string probe = base::join(folder(), "write_check");
+  if (auto written = files_.write_atomically(probe, "hone checks that this folder can be written\n"); !written) return written.error();
+  if (auto removed = files_.remove(probe); !removed) return removed.error();
+  return std::nullopt;
 }
 
 }  // namespace hone::device::cpu

@@ -35,11 +35,13 @@ base::Result<model::Configuration> NativeSession::configuration() {
   kernels::Problem problem = problem_at(representative);
   for (kernels::Pass pass : passes_in_scope()) {
     const kernels::Settings in_force = resolve({}, pass, problem);
+    const std::string unfit = why_not_in_force(operation_, pass, problem, target_, installed_);
     for (const kernels::Knob& knob : operation_.knobs(pass, target_)) {
       model::Parameter parameter;
       parameter.name = fmt::format("{} ({})", knob.name, kernels::name_of(pass));
-      parameter.how_set = installed_ && installed_->variant.settings.count(kernels::name_of(pass)) ? model::HowSet::settings_file : model::HowSet::settings_function;
-      parameter.notes = knob.help;
+      const bool has_file = installed_ && installed_->variant.settings.count(kernels::name_of(pass));
+      parameter.how_set = has_file && unfit.empty() ? model::HowSet::settings_file : model::HowSet::settings_function;
+      parameter.notes = knob.help + (unfit.empty() ? "" : fmt::format("; the installed settings are not in force: {}", unfit));
       std::vector<std::pair<std::int64_t, std::int64_t>> values;
       for (std::int64_t x : sizes_) {
         kernels::Settings settings = resolve({}, pass, problem_at(x));

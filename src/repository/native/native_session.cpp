@@ -172,7 +172,9 @@ model::Variant NativeSession::original() const {
   for (kernels::Pass pass : passes_of("full")) {
     model::SettingsFunction function;
     function.x_name = operation_.x_name();
-    function.reason = installed_ ? "settings file: " + installed_->reason : "the kernel's heuristic for this device";
+    const std::string unfit = why_not_in_force(operation_, pass, problem_at(sizes_.back()), target_, installed_);
+    function.reason = installed_ && unfit.empty() ? "settings file: " + installed_->reason : "the kernel's heuristic for this device";
+    if (!unfit.empty()) function.reason += "; the installed settings are not in force: " + unfit;
     for (std::int64_t x : sizes_) {
       model::Settings settings = resolve({}, pass, problem_at(x));
       if (function.rules.empty() || function.rules.back().settings != settings)

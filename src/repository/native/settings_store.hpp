@@ -47,4 +47,9 @@ class SettingsStore {
 kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
                                     const kernels::Target& target, const std::optional<InstalledEntry>& installed);
 
+// Why the installed settings of a pass are not in force at a problem, although there are some; empty when they are in force or
+// there are none.
+std::string why_not_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
+                             const kernels::Target& target, const std::optional<InstalledEntry>& installed);
+
 }  // namespace hone::repository::native

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "model/version.hpp"
 #include "stages/unified_diff.hpp"
 
@@ -80,12 +81,13 @@ std::vector<std::string> recommendations_for(const model::Report& report, const 
     list.push_back(fmt::format("Most is left in {} at {}: {:.0f} % of its ceiling.", worst.mode, worst.x_value, least));
   else if (least < 1e9)
     list.push_back("Every pass is at its ceiling: only less traffic, by fusing with neighbours, can bring more.");
-  std::vector<std::string> tried;
+  std::vector<std::string> tried, left;
   for (const model::VariantSummary& v : report.comparison.variants) tried.push_back(v.strategy);
   for (const model::StrategyStep& step : report.profile.strategy_order) {
     if (std::find(tried.begin(), tried.end(), step.strategy) == tried.end())
-      list.push_back("Not tried yet: " + step.title + ". " + step.reason);
+      left.push_back(step.title);
   }
+  if (!left.empty()) list.push_back("Not tried yet: " + base::join_text(left, ", ") + "; profile.md has the reasons.");
   if (report.profile.bottleneck.cls == model::BottleneckClass::host_bound)
     list.push_back("The caller is limited by the host: a faster kernel does not show there before launches are fewer.");
   if (report.applied)
