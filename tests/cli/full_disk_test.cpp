@@ -10,7 +10,6 @@ namespace hone::cli {
 namespace {
 
 using ::testing::AnyOf;
-using ::testing::Eq;
 using ::testing::HasSubstr;
 
 constexpr const char* kRun = "relu_squared --quick --sizes 64,128 --scope forward --max-variants 2 --autonomous";
@@ -74,7 +73,8 @@ cat "$FOLDER/err" >&2
 rm "$FOLDER/disk/other"
 "$HONE" run )" + kRun + R"( --workspace "$FOLDER/disk" >&2; echo "second=$?" >&2)"));
   EXPECT_THAT(outcome.error, HasSubstr("first=3")) << outcome.error;
-  EXPECT_THAT(outcome.error, HasSubstr("No space left on device"));
+  // On a noisy machine optimize may have had nothing to try: then it is the next stage that finds the disk full.
+  EXPECT_THAT(outcome.error, AnyOf(HasSubstr("No space left on device"), HasSubstr("16 MiB free")));
   EXPECT_THAT(outcome.error, HasSubstr("to do"));
   EXPECT_THAT(outcome.error, HasSubstr("going on with the profile of"));
   EXPECT_THAT(outcome.error, HasSubstr("second=0"));
