@@ -42,8 +42,10 @@ class EagerPlan {
   Plan take() { return std::move(plan_); }
 
  private:
+  int threads() const { return config_.is_cuda() ? config_.num_threads : 0; }
+
   Problem problem_;
-  std::int64_t cores_;
+  RowConfig config_, accumulating_;  // the second of a CPU's sums over rows
   Plan plan_;
 };
 

@@ -41,6 +41,7 @@ struct Target {
   std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, last_level_bytes = 32 << 20;
   int vector_bytes = 32;          // widest vector register (CPU)
   std::int64_t shared_bytes = 0;  // shared memory of a block (CUDA)
+  int compute_capability = 0;     // 90 for 9.0 (CUDA)
 };
 
 struct OptionSpec {

@@ -133,8 +133,20 @@ std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& co
           {"TILE_ABLATION", std::to_string(static_cast<int>(ablation))}};
 }
 
+namespace {
+
+// Programs of BLOCK_ROW rows at a time, at most `most`; which rows each has is the machine's business.
+RowGrid cuda_grid(const RowConfig& config, const Problem& problem, bool walks) {
+  const std::int64_t blocks = (problem.rows + config.block_row - 1) / config.block_row;
+  const std::int64_t programs = walks ? std::min(blocks, config.walking_programs) : blocks;
+  return {programs, (problem.rows + programs - 1) / programs};
+}
+
+}  // namespace
+
 RowGrid independent_rows(const RowConfig& config, const Problem& problem) {
   if (problem.rows <= 0) return {0, 1};
+  if (config.is_cuda()) return cuda_grid(config, problem, config.walks);
   const std::int64_t row_bytes = std::max<std::int64_t>(problem.columns * size_of(problem.dtype), 1);
   const std::int64_t wanted = std::max<std::int64_t>((64 << 10) / row_bytes, 1);
   const std::int64_t block_row = config.block_row;
@@ -144,6 +156,7 @@ RowGrid independent_rows(const RowConfig& config, const Problem& problem) {
 
 RowGrid accumulated_rows(const RowConfig& config, const Problem& problem) {
   if (problem.rows <= 0) return {0, 1};
+  if (config.is_cuda()) return cuda_grid(config, problem, true);
   const std::int64_t wanted = std::int64_t(std::max(config.num_threads, 1)) * config.programs_per_thread;
   const std::int64_t block_row = config.block_row;
   std::int64_t rows_per_program = (problem.rows + wanted - 1) / wanted;

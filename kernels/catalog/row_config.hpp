@@ -17,8 +17,13 @@ struct RowConfig {
   int prefetch = 0;            // PREFETCH: bytes ahead
   bool prefetch_rows = false;  // PREFETCH_ROWS: of the next block, where rows are read twice
   bool streaming_stores = false;
-  int num_threads = 1;
+  int num_threads = 1;  // on CUDA of a block
   int programs_per_thread = 1;
+  // CUDA (see cuda_row_config.hpp): dynamic shared memory of a program; programs that fill the device, of passes that walk.
+  std::int64_t shared_bytes = 0, walking_programs = 0;
+  bool walks = false;
+
+  bool is_cuda() const { return walking_programs > 0; }
 
   static RowConfig from(const Settings& settings);
   bool operator==(const RowConfig&) const = default;
@@ -33,6 +38,14 @@ struct RowSpace {
   bool has_programs_per_thread = false;  // the pass divides its rows among a chosen number of programs
   double output_bytes = 0;               // written once, not read again by the pass
   bool in_place = false;                 // results replace inputs that were just read
+
+  // CUDA: matrices that a body loads of each row, in order, which bulk copies may bring in; 0: none. Registers of a thread, and
+  // more for each vector of 8 elements that it holds, so that none are spilled (tests/kernels/cuda_compile_test.cpp).
+  int streamed_operands = 0;
+  int registers = 40, registers_per_vector = 24;
+
+  // Whether a row is used again after a reduction over it, or sums over rows are kept: it must lie on the chip.
+  bool keeps_rows() const { return reads_rows_twice || has_programs_per_thread; }
 };
 
 std::vector<Knob> row_knobs(const RowSpace& space, const Target& target);
@@ -47,7 +60,8 @@ std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& co
 struct RowGrid {
   std::int64_t programs = 0, rows_per_program = 1;
 };
-// Small programs, for a pass whose programs share nothing: whole blocks of about 64 KiB each.
+// Small programs, for a pass whose programs share nothing: on a CPU whole blocks of about 64 KiB each, on CUDA one block, or as
+// many as fill the device where they walk.
 RowGrid independent_rows(const RowConfig& config, const Problem& problem);
 // As many programs as the settings say, for a pass that accumulates over its rows.
 RowGrid accumulated_rows(const RowConfig& config, const Problem& problem);

@@ -1,7 +1,7 @@
 // See row_operation.hpp.
 #include "kernels/catalog/row_operation.hpp"
 
-#include <stdexcept>
+#include "kernels/catalog/cuda_row_config.hpp"
 
 namespace kernels {
 
@@ -17,26 +17,36 @@ std::string RowOperation::check(const Problem& problem) const {
 }
 
 std::vector<Knob> RowOperation::knobs(Pass pass, const Target& target) const {
-  if (target.machine != Machine::cpu) return {};
-  return row_knobs(space(pass), target);
+  return target.machine == Machine::cuda ? cuda_row_knobs(space(pass), target) : row_knobs(space(pass), target);
 }
 
 std::string RowOperation::valid(Pass pass, const Settings& settings, const Problem& problem,
                                 const Target& target) const {
-  return row_valid(space(pass, problem), settings, problem, target);
+  const RowSpace all = space(pass, problem);
+  return target.machine == Machine::cuda ? cuda_row_valid(all, settings, problem, target)
+                                         : row_valid(all, settings, problem, target);
 }
 
 Settings RowOperation::heuristic(Pass pass, const Problem& problem, const Target& target) const {
-  return row_heuristic(space(pass, problem), problem, target);
+  const RowSpace all = space(pass, problem);
+  return target.machine == Machine::cuda ? cuda_row_heuristic(all, problem, target)
+                                         : row_heuristic(all, problem, target);
 }
 
 Plan RowOperation::plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target,
                         Ablation ablation) const {
-  if (target.machine != Machine::cpu) throw std::logic_error(name() + " has no plan for this machine");
-  const RowConfig config = RowConfig::from(settings);
-  Plan plan = launches(pass, problem, config);
+  Plan plan;
+  if (target.machine == Machine::cuda) {
+    const RowSpace all = space(pass, problem);
+    const CudaRowConfig config = CudaRowConfig::from(settings);
+    plan = launches(pass, problem, on_cuda(all, config, problem, target));
+    plan.defines = cuda_row_defines(all, config, problem, pass, ablation);
+  } else {
+    const RowConfig config = RowConfig::from(settings);
+    plan = launches(pass, problem, config);
+    plan.defines = row_defines(config, problem, pass, ablation);
+  }
   plan.main_file = main_file();
-  plan.defines = row_defines(config, problem, pass, ablation);
   for (auto& define : option_defines(problem)) plan.defines.push_back(std::move(define));
   return plan;
 }
@@ -44,7 +54,7 @@ Plan RowOperation::plan(Pass pass, const Problem& problem, const Settings& setti
 Launch independent_launch(const std::string& entry, const std::vector<std::string>& matrices, const Problem& problem,
                           const RowConfig& config, const std::vector<float>& numbers) {
   const RowGrid grid = independent_rows(config, problem);
-  Launch launch = {entry, grid.programs, config.num_threads};
+  Launch launch = {entry, grid.programs, config.num_threads, config.shared_bytes};
   for (const std::string& name : matrices) {
     launch.arguments.emplace_back(TensorArgument{name});
     launch.arguments.emplace_back(row_stride(problem));

@@ -53,9 +53,15 @@ Argument tensor_or_null(const std::string& name, bool present) {
 
 Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
                          std::int64_t partials, std::int64_t columns) {
-  const std::int64_t columns_per_program = 512;
+  return column_sum_launch(RowConfig{}, entry, output, partial, partials, columns);
+}
+
+// On CUDA a program's warps share the rows of 32 columns, so that all multiprocessors have some.
+Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
+                         const std::string& partial, std::int64_t partials, std::int64_t columns) {
+  const std::int64_t columns_per_program = config.is_cuda() ? 32 : 512;
   return {entry, (columns + columns_per_program - 1) / columns_per_program,
-          0,     0,
+          config.is_cuda() ? config.num_threads : 0, 0,
           1,     {tensor(output), tensor(partial), partials, columns, columns_per_program}};
 }
 

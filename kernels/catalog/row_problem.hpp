@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/catalog/operation.hpp"
+#include "kernels/catalog/row_config.hpp"
 
 namespace kernels {
 
@@ -34,6 +35,8 @@ Argument tensor_or_null(const std::string& name, bool present);
 // The launch of tile::column_sum: output[column] = the sum of the rows of `partial` (partials x columns, fp32).
 Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
                          std::int64_t partials, std::int64_t columns);
+Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
+                         const std::string& partial, std::int64_t partials, std::int64_t columns);
 
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);

@@ -5,9 +5,10 @@
 
 namespace kernels::relu_squared {
 
-RowSpace space(Pass) {
+RowSpace space(Pass pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
+  space.streamed_operands = pass == Pass::forward ? 1 : 2;
   return space;
 }
 

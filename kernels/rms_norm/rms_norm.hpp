@@ -46,7 +46,7 @@ TILE_FN tile::Values normalized(tile::Values x, float rstd) {
 TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
                      const T* weight, Rstd* rstd, std::int64_t rows, std::int64_t rows_per_program,
                      std::int64_t columns, float eps, float offset) {
-  const auto w = machine.row(weight);
+  const auto w = machine.row(weight, has_weight ? columns : 0);
   const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
@@ -72,7 +72,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
 TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
                       const T* x, std::int64_t x_stride, const T* weight, const Rstd* rstd, float* dw_partial,
                       std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float offset) {
-  const auto w = machine.row(weight);
+  const auto w = machine.row(weight, has_weight ? columns : 0);
   const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {

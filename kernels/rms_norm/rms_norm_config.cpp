@@ -8,11 +8,13 @@ namespace kernels::rms_norm {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
+  space.streamed_operands = 1;
   if (pass == Pass::backward) {
     // Two operands, a weight, two results and an accumulator for each vector.
     space.unrolls = {1, 2};
     space.most_vectors = 4;
     space.has_programs_per_thread = true;
+    space.streamed_operands = 2;
   }
   return space;
 }

@@ -24,7 +24,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"rms_norm_forward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("y"), stride, tensor("x"), stride, tensor_or_null("weight", has_weight(problem)),
                             tensor("rstd"), problem.rows, grid.rows_per_program, problem.columns,
@@ -44,14 +44,14 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
       {"rms_norm_backward",
        grid.programs,
        config.num_threads,
-       0,
+       config.shared_bytes,
        1,
        {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor("x"), stride, tensor_or_null("weight", weight),
         tensor("rstd"), tensor_or_null("dweight_partial", weight), problem.rows, grid.rows_per_program, problem.columns,
         float(number_option(problem, "offset"))}});
   if (weight) {
     plan.launches.push_back(
-        column_sum_launch("rms_norm_column_sum", "dweight", "dweight_partial", grid.programs, problem.columns));
+        column_sum_launch(config, "rms_norm_column_sum", "dweight", "dweight_partial", grid.programs, problem.columns));
     plan.launches.back().threads = config.num_threads;
   }
   return plan;

@@ -288,7 +288,7 @@ class Machine {
 
   // A row that all blocks read.
   template <class T>
-  TILE_FN Row<T> row(const T* data) const {
+  TILE_FN Row<T> row(const T* data, std::int64_t = 0) const {
     return {data};
   }
 
@@ -300,6 +300,21 @@ class Machine {
 
   // A block that is one row of `columns` elements: the first of whatever matrix is given to it.
   TILE_FN Block<1> one_row(std::int64_t columns) const { return Block<1>(0, columns, ring_); }
+
+  // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program.
+  template <class T>
+  TILE_FN void column_sums(T* output, const float* matrix, std::int64_t partials, std::int64_t columns,
+                           std::int64_t columns_per_program) const {
+    const std::int64_t first = program_ * columns_per_program;
+    const auto block = one_row(columns - first < columns_per_program ? columns - first : columns_per_program);
+    block.map(
+        [&](auto e) {
+          Values sum = Values::broadcast(0.0f);
+          for (std::int64_t p = 0; p < partials; ++p) sum = sum + Row<float>{matrix + p * columns + first}[e];
+          return sum;
+        },
+        block.rows_of(output + first, 0));
+  }
 
   // body(block) for the rows program * rows_per_program up to the next program's, in blocks.
   template <class F>

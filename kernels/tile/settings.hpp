@@ -1,10 +1,23 @@
 // The settings a tile program is compiled with, as defines; each has a default, so that every header also compiles alone.
-//   BLOCK_ROW         rows that one block of a program works on together: row vectors and accumulators are read once for all
+//   BLOCK_ROW         rows that one block of a program works on together; on a CPU row vectors and accumulators are read once
+//                     for all, on CUDA the threads are divided among them
+// On a CPU:
 //   UNROLL            vectors in flight of each row: independent accumulators of a reduction, unrolled stores of a map
 //   VECTOR_BYTES      bytes of one vector of fp32 values
 //   PREFETCH          bytes ahead of the current element that are prefetched where a tile is read first; 0: hardware alone
 //   PREFETCH_ROWS     1: the next block's rows are prefetched while this one's are worked on
 //   STREAMING_STORES  1: results bypass the caches (no read for ownership)
+// On CUDA:
+//   NUM_WARPS         warps of a program
+//   VECTORS           vectors of lanes elements that each thread holds of its row
+//   NUM_STAGES        blocks of rows whose operands are under way in bulk copies; 0: plain loads
+//   STREAMED_OPERANDS matrices of a body that are brought in by bulk copies, in the order of its loads
+//   MIN_PROGRAMS      programs of a multiprocessor that the registers must suffice for
+//   CACHE_POLICY      0 cached; 1 results are evicted first; 2 operands too
+//   ROW_FIT           how a row fits the vectors of its threads: FIT_CHUNKED it is longer and goes in chunks; FIT_ANY it fits;
+//                     FIT_EXACT it fills them all
+//   WHOLE_VECTORS     1: columns and row strides are multiples of a vector
+// On both:
 //   TILE_ABLATION     0 none; 1 no arithmetic, same bytes; 2 no memory traffic, same arithmetic
 //   TILE_PASS         TILE_FORWARD or TILE_BACKWARD: whose entries the object holds, so that its code is that pass's alone
 #pragma once
@@ -18,6 +31,72 @@
 #ifndef BLOCK_ROW
 #define BLOCK_ROW 1
 #endif
+#ifndef TILE_ABLATION
+#define TILE_ABLATION 0
+#endif
+
+namespace tile {
+
+constexpr int block_row = BLOCK_ROW;
+constexpr bool no_compute = TILE_ABLATION == 1;
+constexpr bool no_memory = TILE_ABLATION == 2;
+static_assert(block_row >= 1);
+
+}  // namespace tile
+
+#ifdef __CUDACC__
+
+#define FIT_CHUNKED 0
+#define FIT_ANY 1
+#define FIT_EXACT 2
+#ifndef NUM_WARPS
+#define NUM_WARPS 4
+#endif
+#ifndef VECTORS
+#define VECTORS 2
+#endif
+#ifndef NUM_STAGES
+#define NUM_STAGES 0
+#endif
+#ifndef STREAMED_OPERANDS
+#define STREAMED_OPERANDS 0
+#endif
+#ifndef MIN_PROGRAMS
+#define MIN_PROGRAMS 1
+#endif
+#ifndef CACHE_POLICY
+#define CACHE_POLICY 0
+#endif
+#ifndef ROW_FIT
+#define ROW_FIT FIT_CHUNKED
+#endif
+#ifndef WHOLE_VECTORS
+#define WHOLE_VECTORS 0
+#endif
+
+namespace tile {
+
+constexpr int threads = NUM_WARPS * 32, row_threads = threads / block_row;
+constexpr int vectors = VECTORS;
+constexpr int cache_policy = CACHE_POLICY;
+constexpr bool chunked = ROW_FIT == FIT_CHUNKED, exact = ROW_FIT == FIT_EXACT, whole = WHOLE_VECTORS != 0;
+// Bulk copies came with compute capability 9.0; rows that are no whole vectors can not be copied by them.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+constexpr int stages = whole && !chunked && STREAMED_OPERANDS > 0 ? NUM_STAGES : 0;
+#else
+constexpr int stages = 0;
+#endif
+constexpr int streamed_operands = STREAMED_OPERANDS;
+
+static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1)) == 0, "NUM_WARPS is 1, 2, 4, 8, 16 or 32");
+static_assert((block_row & (block_row - 1)) == 0 && block_row <= threads, "BLOCK_ROW is a power of two, a thread each at least");
+static_assert(row_threads <= 32 || block_row <= 15, "at most 15 groups of more than a warp: a barrier each");
+static_assert(vectors >= 1 && NUM_STAGES >= 0 && (!exact || whole));
+
+}  // namespace tile
+
+#else
+
 #ifndef UNROLL
 #define UNROLL 2
 #endif
@@ -37,22 +116,18 @@
 #ifndef STREAMING_STORES
 #define STREAMING_STORES 0
 #endif
-#ifndef TILE_ABLATION
-#define TILE_ABLATION 0
-#endif
 
 namespace tile {
 
-constexpr int block_row = BLOCK_ROW;
 constexpr int unroll = UNROLL;
 constexpr int lanes = VECTOR_BYTES / 4;
 constexpr int prefetch_bytes = PREFETCH;
 constexpr bool prefetch_rows = PREFETCH_ROWS != 0;
 constexpr bool streaming_stores = STREAMING_STORES != 0;
-constexpr bool no_compute = TILE_ABLATION == 1;
-constexpr bool no_memory = TILE_ABLATION == 2;
 
-static_assert(block_row >= 1 && unroll >= 1 && prefetch_bytes >= 0);
+static_assert(unroll >= 1 && prefetch_bytes >= 0);
 static_assert(lanes == 4 || lanes == 8 || lanes == 16, "VECTOR_BYTES is 16, 32 or 64");
 
 }  // namespace tile
+
+#endif

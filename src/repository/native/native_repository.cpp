@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,8 @@ kernels::Target target_of(const model::DeviceInfo& device) {
   if (device.last_level_cache_bytes() > 0) target.last_level_bytes = device.last_level_cache_bytes();
   target.vector_bytes = vector_bytes(device.isa);
   target.shared_bytes = device.shared_memory_per_block_bytes;
+  if (const std::size_t dot = device.compute_capability.find('.'); dot != std::string::npos)
+    target.compute_capability = 10 * std::atoi(device.compute_capability.c_str()) + std::atoi(device.compute_capability.c_str() + dot + 1);
   return target;
 }
 

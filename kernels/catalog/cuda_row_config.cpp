@@ -1,0 +1,203 @@
+// See cuda_row_config.hpp.
+#include "kernels/catalog/cuda_row_config.hpp"
+
+#include <algorithm>
+
+namespace kernels {
+namespace {
+
+constexpr int most_threads_of_a_multiprocessor = 2048, registers_of_a_multiprocessor = 65536;
+constexpr int most_vectors_of_a_thread = 8;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t power_of_two_from(std::int64_t value) {
+  std::int64_t power = 1;
+  while (power < value) power *= 2;
+  return power;
+}
+
+// A pass that sums over rows walks over them with few programs; so does one whose operands come in bulk copies.
+bool walks(const RowSpace& space, const CudaRowConfig& config) {
+  return space.has_programs_per_thread || config.num_stages > 0;
+}
+
+bool has_bulk_copies(const Target& target) { return target.compute_capability >= 90; }
+
+// Rows so long that no block of threads holds one.
+bool exceeds_every_block(const Problem& problem) { return row_vectors(problem) > 1024 * most_vectors_of_a_thread; }
+
+std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, const Problem& problem) {
+  const std::int64_t vectors = row_vectors(problem), threads = config.row_threads();
+  const std::int64_t rows = std::max<std::int64_t>(problem.rows, 1);
+  if (threads < 1) return "BLOCK_ROW must leave a thread for each row";
+  if (threads > 32 && config.block_row > 8) return "more than 8 rows must have a warp each or less";
+  if (config.block_row > power_of_two_from(rows)) return "BLOCK_ROW must be at most the number of rows";
+  if (!fits(config, problem)) {
+    if (config.block_row > 1) return "a row that exceeds its threads' vectors is worked on alone";
+    if (space.keeps_rows() && !exceeds_every_block(problem)) return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
+    return config.vectors == 4 ? "" : "VECTORS must be 4 where a row goes in chunks";
+  }
+  if (config.vectors > 1 && threads * (config.vectors - 1) >= vectors) return "fewer VECTORS hold the row";
+  if (threads / 2 >= vectors && config.num_warps > 1) return "half of a row's threads would have nothing of it";
+  return "";
+}
+
+}  // namespace
+
+CudaRowConfig CudaRowConfig::from(const Settings& settings) {
+  const auto value = [&](const char* name, int otherwise) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? otherwise : static_cast<int>(found->second);
+  };
+  CudaRowConfig config;
+  config.num_warps = value("num_warps", config.num_warps);
+  config.vectors = value("VECTORS", config.vectors);
+  config.block_row = value("BLOCK_ROW", config.block_row);
+  config.num_stages = value("num_stages", config.num_stages);
+  config.programs_per_sm = value("PROGRAMS_PER_SM", config.programs_per_sm);
+  config.cache_policy = value("CACHE_POLICY", config.cache_policy);
+  return config;
+}
+
+int vector_lanes(DType dtype) { return 16 / size_of(dtype); }
+
+std::int64_t row_vectors(const Problem& problem) {
+  return std::max<std::int64_t>(ceil_div(problem.columns, vector_lanes(problem.dtype)), 1);
+}
+
+bool has_whole_vectors(const Problem& problem) {
+  const int lanes = vector_lanes(problem.dtype);
+  return problem.columns % lanes == 0 && problem.row_padding % lanes == 0;
+}
+
+bool fits(const CudaRowConfig& config, const Problem& problem) {
+  return std::int64_t(config.row_threads()) * config.vectors >= row_vectors(problem);
+}
+
+std::vector<Knob> cuda_row_knobs(const RowSpace& space, const Target& target) {
+  std::vector<Knob> knobs = {
+      {"num_warps", {1, 2, 4, 8, 16, 32}, true, "warps of a program", "work-per-program"},
+      {"VECTORS", {1, 2, 3, 4, 5, 6, 7, 8}, true, "16-byte vectors of its row that a thread holds in registers",
+       "unrolling"},
+      {"BLOCK_ROW", {1, 2, 4, 8, 16, 32}, true, "rows at a time, among which a program's threads are divided",
+       "rows-per-program"},
+      {"PROGRAMS_PER_SM", {1, 2, 3, 4, 6, 8}, true,
+       "programs that a multiprocessor has room for at once; the grid, where programs walk over rows", "grid-sizing"},
+      {"CACHE_POLICY", {0, 1, 2}, true, "0: cached; 1: results are evicted first; 2: operands too",
+       "streaming-stores"}};
+  if (space.streamed_operands > 0 && has_bulk_copies(target)) {
+    knobs.push_back({"num_stages",
+                     {0, 2, 3, 4},
+                     true,
+                     "blocks of rows under way in bulk copies to shared memory; 0: plain loads",
+                     "prefetch-distance"});
+  }
+  return knobs;
+}
+
+std::string cuda_row_valid(const RowSpace& space, const Settings& settings, const Problem& problem,
+                           const Target& target) {
+  const std::vector<Knob> knobs = cuda_row_knobs(space, target);
+  for (const Knob& knob : knobs) {
+    const auto found = settings.find(knob.name);
+    if (found == settings.end()) return knob.name + " has no value";
+    if (std::find(knob.values.begin(), knob.values.end(), found->second) == knob.values.end()) {
+      return knob.name + " can not be " + std::to_string(found->second);
+    }
+  }
+  if (settings.size() != knobs.size()) return "there is a setting that is no knob of this pass";
+  const CudaRowConfig config = CudaRowConfig::from(settings);
+  if (const std::string wrong = valid_shape(space, config, problem); !wrong.empty()) return wrong;
+  if (config.threads() * config.programs_per_sm > most_threads_of_a_multiprocessor) {
+    return "num_warps * PROGRAMS_PER_SM must be at most 64, the warps of a multiprocessor";
+  }
+  const int registers = space.registers + space.registers_per_vector * config.vectors * vector_lanes(problem.dtype) / 8;
+  if (config.threads() * config.programs_per_sm * std::min(registers, 255) > registers_of_a_multiprocessor) {
+    return "num_warps * PROGRAMS_PER_SM * VECTORS must leave each thread the registers it needs";
+  }
+  if (config.programs_per_sm > 1 && !walks(space, config) && config.vectors < 3) {
+    return "PROGRAMS_PER_SM must be 1 where registers do not limit it";
+  }
+  if (config.num_stages > 0 && (!has_whole_vectors(problem) || !fits(config, problem))) {
+    return "bulk copies (num_stages) need rows of whole 16-byte vectors that fit the threads' registers";
+  }
+  if (cuda_shared_bytes(space, config, problem) * config.programs_per_sm > target.shared_bytes) {
+    return "the programs of a multiprocessor must share its " + std::to_string(target.shared_bytes) +
+           " bytes of shared memory";
+  }
+  return "";
+}
+
+// First guesses, to be replaced by the first valid one: see the ladders in the kernels' READMEs.
+Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
+  const std::int64_t vectors = row_vectors(problem), rows = std::max<std::int64_t>(problem.rows, 1);
+  const bool walking = space.has_programs_per_thread;
+  const std::int64_t wanted_vectors = walking ? 1 : 4, wanted_threads = walking ? 512 : 128;
+  Settings settings;
+  for (std::int64_t row_threads = std::min<std::int64_t>(power_of_two_from(ceil_div(vectors, wanted_vectors)), 1024);
+       row_threads <= 1024; row_threads *= 2) {
+    // Rows short enough that a warp holds one go to a warp, at least.
+    const std::int64_t least = std::min<std::int64_t>(32, power_of_two_from(vectors));
+    const std::int64_t of_a_row = std::max(row_threads, least);
+    std::int64_t block_row = std::max<std::int64_t>(wanted_threads / of_a_row, 1);
+    block_row = std::min({block_row, power_of_two_from(rows), std::int64_t{of_a_row > 32 ? 8 : 32}});
+    const std::int64_t num_warps = std::max<std::int64_t>(of_a_row * block_row / 32, 1);
+    const std::int64_t held = ceil_div(vectors, 32 * num_warps / block_row);
+    settings = {{"num_warps", num_warps}, {"VECTORS", held}, {"BLOCK_ROW", block_row}, {"CACHE_POLICY", 0}};
+    const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
+    for (const std::int64_t stages : {walking ? 2 : 0, 0}) {
+      if (has_stages) settings["num_stages"] = stages;
+      for (const std::int64_t programs : {walking ? 2 : 1, 1}) {
+        settings["PROGRAMS_PER_SM"] = programs;
+        if (cuda_row_valid(space, settings, problem, target).empty()) return settings;
+      }
+    }
+  }
+  // In chunks.
+  settings["num_warps"] = 16;
+  settings["VECTORS"] = 4;
+  settings["BLOCK_ROW"] = 1;
+  settings["PROGRAMS_PER_SM"] = 1;
+  if (settings.count("num_stages")) settings["num_stages"] = 0;
+  return settings;
+}
+
+std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace& space, const CudaRowConfig& config,
+                                                                  const Problem& problem, Pass pass,
+                                                                  Ablation ablation) {
+  const bool whole = has_whole_vectors(problem), held = fits(config, problem);
+  const bool fills = whole && std::int64_t(config.row_threads()) * config.vectors == row_vectors(problem) &&
+                     problem.columns > 0;
+  return {{"NUM_WARPS", std::to_string(config.num_warps)},
+          {"VECTORS", std::to_string(config.vectors)},
+          {"BLOCK_ROW", std::to_string(config.block_row)},
+          {"NUM_STAGES", std::to_string(config.num_stages)},
+          {"STREAMED_OPERANDS", std::to_string(space.streamed_operands)},
+          {"MIN_PROGRAMS", std::to_string(config.programs_per_sm)},
+          {"CACHE_POLICY", std::to_string(config.cache_policy)},
+          {"ROW_FIT", !held ? "FIT_CHUNKED" : fills ? "FIT_EXACT" : "FIT_ANY"},
+          {"WHOLE_VECTORS", whole ? "1" : "0"},
+          {"ELEMENT", name_of(problem.dtype)},
+          {"TILE_PASS", pass == Pass::forward ? "TILE_FORWARD" : "TILE_BACKWARD"},
+          {"TILE_ABLATION", std::to_string(static_cast<int>(ablation))}};
+}
+
+std::int64_t cuda_shared_bytes(const RowSpace& space, const CudaRowConfig& config, const Problem& problem) {
+  const std::int64_t slot = std::int64_t(config.threads()) * config.vectors * 16;
+  const std::int64_t slots = slot * config.num_stages * space.streamed_operands;
+  const bool joins = space.has_programs_per_thread && config.block_row > 1;
+  return std::max(slots, joins ? slot / size_of(problem.dtype) * 4 : 0);
+}
+
+RowConfig on_cuda(const RowSpace& space, const CudaRowConfig& config, const Problem& problem, const Target& target) {
+  RowConfig row;
+  row.block_row = config.block_row;
+  row.num_threads = config.threads();
+  row.shared_bytes = cuda_shared_bytes(space, config, problem);
+  row.walking_programs = std::int64_t(std::max(target.cores, 1)) * config.programs_per_sm;
+  row.walks = walks(space, config);
+  return row;
+}
+
+}  // namespace kernels

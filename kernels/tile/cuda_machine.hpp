@@ -1,0 +1,178 @@
+// CUDA underneath a tile program: a program is a block of threads, a tile is vectors in their registers, an element index is
+// one vector of a thread. See cuda_block.hpp for the rows and cuda_stream.hpp for bulk copies.
+//
+// A kernel's arguments are the program's parameters in one struct, each at a multiple of its own size, as a list of separate
+// parameters would lie: an entry is launched with the same bytes either way.
+#pragma once
+
+#include "kernels/tile/cuda_block.hpp"
+
+namespace tile {
+
+// A number of elements to divide a sum by: the mean of none is zero.
+TILE_FN float count(std::int64_t elements) { return elements > 0 ? float(elements) : 1.0f; }
+
+// One program of a launch.
+class Machine {
+ public:
+  // `aligned`: every pointer among the arguments is a multiple of 16 bytes.
+  TILE_FN explicit Machine(bool aligned) : aligned_(aligned) { stream_.start(); }
+
+  TILE_FN std::int64_t program() const { return blockIdx.x; }
+
+  // A row that all blocks read: held in registers where its length is given and it fits.
+  template <class T>
+  TILE_FN Row<T, false> row(const T* data) const {
+    return {data, {}};
+  }
+  template <class T>
+  TILE_FN Row<T, !chunked && whole> row(const T* data, std::int64_t columns) const {
+    Row<T, !chunked && whole> row;
+    row.data = data;
+    if constexpr (!chunked && whole) {
+#pragma unroll
+      for (int u = 0; u < vectors; ++u) {
+        const int c = (u * row_threads + lane()) * lanes;
+        row.raw[u] = aligned_ && c < columns ? load_vector<T>(data + c) : Raw<T>{};
+      }
+    }
+    return row;
+  }
+
+  // Sums over the rows of this program, from zero; in `memory` (columns values) at the end.
+  TILE_FN Accumulator accumulator(float* memory, std::int64_t columns) const {
+    return Accumulator(memory, columns, aligned_);
+  }
+
+  // body(block) for this program's rows: BLOCK_ROW of them at program * BLOCK_ROW, then as many again a whole grid further on,
+  // so that all programs together move through memory side by side.
+  template <class F>
+  TILE_FN void for_rows(std::int64_t rows, std::int64_t, std::int64_t columns, F body) {
+    if constexpr (whole) {
+      if (aligned_) return walk<true>(rows, columns, body);
+    }
+    walk<false>(rows, columns, body);
+  }
+
+  // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program: 32 columns at a time,
+  // the rows divided among the warps.
+  template <class T>
+  TILE_FN void column_sums(T* output, const float* matrix, std::int64_t partials, std::int64_t columns,
+                           std::int64_t columns_per_program) const {
+    __shared__ float sums[NUM_WARPS][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const std::int64_t first = program() * columns_per_program;
+    const std::int64_t end = columns - first < columns_per_program ? columns : first + columns_per_program;
+    for (std::int64_t base = first; base < end; base += 32) {
+      const std::int64_t column = base + lane;
+      float part[8] = {};  // as many loads in flight
+      if (column < end) {
+        const float* from = matrix + column;
+        std::int64_t p = warp;
+        for (; p + 7 * NUM_WARPS < partials; p += 8 * NUM_WARPS) {
+#pragma unroll
+          for (int i = 0; i < 8; ++i) part[i] += from[(p + i * NUM_WARPS) * columns];
+        }
+        for (; p < partials; p += NUM_WARPS) part[0] += from[p * columns];
+      }
+      sums[warp][lane] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+      __syncthreads();
+      if (warp == 0 && column < end) {
+        float total = 0;
+#pragma unroll
+        for (int w = 0; w < NUM_WARPS; ++w) total += sums[w][lane];
+        output[column] = from_float<T>(total);
+      }
+      __syncthreads();
+    }
+  }
+
+ private:
+  template <bool Aligned, class F>
+  TILE_FN void walk(std::int64_t rows, std::int64_t columns, F& body) {
+    const std::int64_t step = std::int64_t(gridDim.x) * block_row;
+    stream_.begin(step, rows);
+    for (std::int64_t base = std::int64_t(blockIdx.x) * block_row; base < rows; base += step) {
+      const std::int64_t row = base + group();
+      const bool active = block_row == 1 || row < rows;
+      stream_.begin_row(row, active);
+      body(Block<Aligned>(row, active, columns, stream_, parity_));
+      if constexpr (Aligned) stream_.finish_row();
+    }
+  }
+
+  bool aligned_;
+  int parity_ = 0;
+  Stream stream_;
+};
+
+constexpr int next_offset(int at, int size) { return (at + size - 1) / size * size; }
+
+// The bytes of a program's parameters, each at a multiple of its size, padded to whole 8 bytes.
+template <class... A>
+struct Parameters {
+  static constexpr int size() {
+    int at = 0;
+    ((at = next_offset(at, sizeof(A)) + int(sizeof(A))), ...);
+    return at;
+  }
+  alignas(8) unsigned char bytes[size()];
+};
+
+struct ParameterReader {
+  const unsigned char* bytes;
+  int at = 0;
+
+  template <class A>
+  TILE_FN A read() {
+    const int from = next_offset(at, sizeof(A));
+    at = from + int(sizeof(A));
+    return global(*reinterpret_cast<const A*>(bytes + from));
+  }
+
+ private:
+  // Pointers are to global memory, which the compiler can not see from bytes.
+  template <class P>
+  static TILE_FN P* global(P* pointer) {
+    return static_cast<P*>(__cvta_global_to_generic(__cvta_generic_to_global(pointer)));
+  }
+  template <class V>
+  static TILE_FN V global(V value) {
+    return value;
+  }
+};
+
+template <class P>
+TILE_FN bool is_aligned(P* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+}
+template <class V>
+TILE_FN bool is_aligned(V) {
+  return true;
+}
+
+template <auto Program>
+struct Entry;
+template <class... A, void (*Program)(Machine&, A...)>
+struct Entry<Program> {
+  using Bytes = Parameters<A...>;
+
+  TILE_FN explicit Entry(A... a) {
+    Machine machine((is_aligned(a) && ...));
+    Program(machine, a...);
+  }
+  TILE_FN static void run(const Bytes& parameters) {
+    ParameterReader next{parameters.bytes};
+    // Braces: the elements are evaluated from left to right.
+    Entry{next.template read<A>()...};
+  }
+};
+
+}  // namespace tile
+
+// The kernel NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`, the last argument of the macro.
+#define TILE_ENTRY(NAME, ...)                                                         \
+  extern "C" __global__ void __launch_bounds__(tile::threads, MIN_PROGRAMS)           \
+      NAME(const __grid_constant__ tile::Entry<&__VA_ARGS__>::Bytes parameters) { \
+    tile::Entry<&__VA_ARGS__>::run(parameters);                                       \
+  }

@@ -1,0 +1,164 @@
+// Bulk copies: the operands of the next NUM_STAGES blocks of rows are under way into shared memory while one is worked on, so
+// that no thread holds registers for loads in flight (compute capability 9.0 and later; elsewhere nothing here is used).
+//
+// The copy of a group of threads for operand k of stage s has a slot of shared memory and a barrier of its own. One thread
+// starts it and announces its bytes; every thread waits until they have arrived. A slot may be filled again once every thread
+// of the group has read it: after the group's next barrier, usually that of a reduction.
+#pragma once
+
+#include "kernels/tile/cuda_elements.hpp"
+
+namespace tile {
+
+constexpr int lane_of_thread_mask = row_threads - 1;
+TILE_FN int lane() { return threadIdx.x & lane_of_thread_mask; }  // of this thread in its row
+TILE_FN int group() { return threadIdx.x / row_threads; }         // its row in the block
+
+// Waits for all threads of this row; what they wrote or read in shared memory before it is done.
+TILE_FN void group_barrier() {
+  if constexpr (row_threads <= 32) {
+    __syncwarp();
+  } else if constexpr (block_row == 1) {
+    __syncthreads();
+  } else {
+    asm volatile("bar.sync %0, %1;" : : "r"(group() + 1), "n"(row_threads) : "memory");
+  }
+}
+
+// The block's dynamic shared memory: slots of bulk copies, then the joining of accumulators.
+TILE_FN unsigned char* dynamic_shared() {
+  extern __shared__ __align__(128) unsigned char tile_dynamic_shared[];
+  return tile_dynamic_shared;
+}
+
+class Stream {
+ public:
+  static constexpr int slots = stages * streamed_operands * block_row;
+  static constexpr int slot_bytes = row_threads * vectors * 16;
+
+  // Before the first copy, by all threads.
+  TILE_FN void start() {
+    if constexpr (stages > 0) {
+      if (threadIdx.x == 0) {
+        for (int i = 0; i < slots; ++i) {
+          asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(barrier(0) + i * 8) : "memory");
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+      }
+      __syncthreads();
+    }
+  }
+
+  // A walk over rows first, first + step, ... below end begins.
+  TILE_FN void begin(std::int64_t step, std::int64_t end) {
+    step_ = step;
+    end_ = end;
+    is_first_ = true;
+  }
+  // `active`: the row exists.
+  TILE_FN void begin_row(std::int64_t row, bool active) {
+    row_ = row;
+    active_ = active;
+    loaded_ = 0;
+    pending_ = 0;
+  }
+
+  // Whether the next load of the row comes through shared memory: a fact at compile time, once loads are inlined.
+  template <class T>
+  TILE_FN bool takes_next() const {
+    return stages > 0 && sizeof(T) == sizeof(ELEMENT) && loaded_ < streamed_operands;
+  }
+
+  // The next operand of the row: waits for its copy and reads this thread's vectors.
+  template <class T>
+  TILE_FN void read(const T* matrix, std::int64_t stride, std::int64_t columns, Raw<T> (&raw)[vectors]) {
+    const int k = loaded_++;
+    source_[k] = reinterpret_cast<const char*>(matrix);
+    stride_bytes_[k] = stride * std::int64_t(sizeof(T));
+    bytes_ = static_cast<std::uint32_t>(columns * sizeof(T));
+    pending_ |= 1 << k;
+    if (is_first_) {
+      for (int s = 0; s < stages; ++s) copy(k, s, row_ + s * step_);
+    }
+    if (active_) wait(slot(k, stage_), phase_);
+    const unsigned char* from = dynamic_shared() + slot(k, stage_) * slot_bytes + lane() * 16;
+#pragma unroll
+    for (int u = 0; u < vectors; ++u) {
+      const bool present = active_ && (exact || (u * row_threads + lane()) * lanes < columns);
+      const uint4 q = present ? *reinterpret_cast<const uint4*>(from + u * row_threads * 16) : make_uint4(0, 0, 0, 0);
+      raw[u].words[0] = q.x;
+      raw[u].words[1] = q.y;
+      raw[u].words[2] = q.z;
+      raw[u].words[3] = q.w;
+    }
+  }
+
+  // After a barrier of the group: the slots read so far are filled for the row NUM_STAGES steps ahead.
+  TILE_FN void release() {
+    if constexpr (stages > 0) {
+#pragma unroll
+      for (int k = 0; k < streamed_operands; ++k) {
+        if (pending_ & (1 << k)) copy(k, stage_, row_ + stages * step_);
+      }
+      pending_ = 0;
+    }
+  }
+
+  // A row is done: by every thread of the group.
+  TILE_FN void finish_row() {
+    if constexpr (stages > 0) {
+      if (loaded_ == 0) return;
+      if (pending_ != 0) {
+        group_barrier();
+        release();
+      }
+      is_first_ = false;
+      stage_ = stage_ + 1 == stages ? 0 : stage_ + 1;
+      phase_ ^= stage_ == 0;
+    }
+  }
+
+ private:
+  static TILE_FN std::uint32_t shared_address(const void* p) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+  }
+  static TILE_FN std::uint32_t barrier(int slot) {
+    __shared__ std::uint64_t barriers[slots > 0 ? slots : 1];
+    return shared_address(barriers) + slot * 8;
+  }
+  static TILE_FN int slot(int k, int stage) { return (stage * streamed_operands + k) * block_row + group(); }
+
+  // Starts the copy of a row that exists, by one thread of the group.
+  TILE_FN void copy(int k, int stage, std::int64_t row) {
+    if (lane() != 0 || row >= end_) return;
+    const int to = slot(k, stage);
+    const std::int64_t from_row = no_memory ? row % 128 : row;
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(barrier(to)), "r"(bytes_) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(dynamic_shared()) + to * slot_bytes),
+                   "l"(__cvta_generic_to_global(source_[k] + from_row * stride_bytes_[k])), "r"(bytes_), "r"(barrier(to))
+                 : "memory");
+  }
+  static TILE_FN void wait(int slot, int phase) {
+    asm volatile(
+        "{\n"
+        ".reg .pred arrived;\n"
+        "again: mbarrier.try_wait.parity.shared.b64 arrived, [%0], %1;\n"
+        "@!arrived bra again;\n"
+        "}"
+        :
+        : "r"(barrier(slot)), "r"(phase)
+        : "memory");
+  }
+
+  std::int64_t step_ = 0, end_ = 0, row_ = 0;
+  bool is_first_ = true, active_ = true;
+  int stage_ = 0, phase_ = 0;
+  int loaded_ = 0, pending_ = 0;
+  std::uint32_t bytes_ = 0;
+  const char* source_[streamed_operands > 0 ? streamed_operands : 1] = {};
+  std::int64_t stride_bytes_[streamed_operands > 0 ? streamed_operands : 1] = {};
+};
+
+}  // namespace tile
