@@ -24,8 +24,25 @@ bool walks(const RowSpace& space, const CudaRowConfig& config) {
 
 bool has_bulk_copies(const Target& target) { return target.compute_capability >= 90; }
 
+// Registers that a thread needs for its vectors.
+int registers_for(const RowSpace& space, int vectors, DType dtype) {
+  return space.registers + space.registers_per_vector * vectors * vector_lanes(dtype) / 8;
+}
+
+bool has_registers(const RowSpace& space, int vectors, DType dtype, int threads) {
+  const int registers = registers_for(space, vectors, dtype);
+  return registers <= 255 && registers * threads <= registers_of_a_multiprocessor;
+}
+
 // Rows so long that no block of threads holds one.
-bool exceeds_every_block(const Problem& problem) { return row_vectors(problem) > 1024 * most_vectors_of_a_thread; }
+bool exceeds_every_block(const RowSpace& space, const Problem& problem) {
+  for (int threads = 1024; threads >= 32; threads /= 2) {
+    int held = most_vectors_of_a_thread;
+    while (held > 0 && !has_registers(space, held, problem.dtype, threads)) --held;
+    if (std::int64_t(threads) * held >= row_vectors(problem)) return false;
+  }
+  return true;
+}
 
 std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, const Problem& problem) {
   const std::int64_t vectors = row_vectors(problem), threads = config.row_threads();
@@ -35,7 +52,7 @@ std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, cons
   if (config.block_row > power_of_two_from(rows)) return "BLOCK_ROW must be at most the number of rows";
   if (!fits(config, problem)) {
     if (config.block_row > 1) return "a row that exceeds its threads' vectors is worked on alone";
-    if (space.keeps_rows() && !exceeds_every_block(problem)) return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
+    if (space.keeps_rows() && !exceeds_every_block(space, problem)) return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
     return config.vectors == 4 ? "" : "VECTORS must be 4 where a row goes in chunks";
   }
   if (config.vectors > 1 && threads * (config.vectors - 1) >= vectors) return "fewer VECTORS hold the row";
@@ -112,11 +129,10 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
   if (config.threads() * config.programs_per_sm > most_threads_of_a_multiprocessor) {
     return "num_warps * PROGRAMS_PER_SM must be at most 64, the warps of a multiprocessor";
   }
-  const int registers = space.registers + space.registers_per_vector * config.vectors * vector_lanes(problem.dtype) / 8;
-  if (config.threads() * config.programs_per_sm * std::min(registers, 255) > registers_of_a_multiprocessor) {
+  if (!has_registers(space, config.vectors, problem.dtype, config.threads() * config.programs_per_sm)) {
     return "num_warps * PROGRAMS_PER_SM * VECTORS must leave each thread the registers it needs";
   }
-  if (config.programs_per_sm > 1 && !walks(space, config) && config.vectors < 3) {
+  if (config.programs_per_sm > 1 && !walks(space, config) && config.threads() * config.programs_per_sm < 512) {
     return "PROGRAMS_PER_SM must be 1 where registers do not limit it";
   }
   if (config.num_stages > 0 && (!has_whole_vectors(problem) || !fits(config, problem))) {
@@ -129,37 +145,42 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
   return "";
 }
 
-// First guesses, to be replaced by the first valid one: see the ladders in the kernels' READMEs.
+// What the measurements of the ladders say (one H200, bf16, 16384 rows, 2026-11-30; results/h200/).
+//   Sums over rows: two vectors a thread, 256 threads, two programs a multiprocessor, or 512 and one where a row needs them; bulk
+//   copies two rows ahead. rms_norm backward 8192: 16 warps 99 % of the copy, 32 warps of one vector 85 to 89 %, plain loads 69 %.
+//   A row that is read twice: four vectors a thread and two rows a program up to 4096 columns (97 %; one row 95 %, two vectors
+//   82 to 89 %); beyond, 16 warps that walk over rows in bulk copies three ahead (8192: 97 %, plain loads 82 %).
+//   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %).
 Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
   const std::int64_t vectors = row_vectors(problem), rows = std::max<std::int64_t>(problem.rows, 1);
-  const bool walking = space.has_programs_per_thread;
-  const std::int64_t wanted_vectors = walking ? 1 : 4, wanted_threads = walking ? 512 : 128;
+  const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
+  const bool accumulates = space.has_programs_per_thread;
+  const bool walking = accumulates || (has_stages && space.reads_rows_twice && vectors > 512);
+  const std::int64_t wanted_vectors = walking ? 2 : 4, wanted_threads = accumulates ? 256 : walking ? 512 : 128;
   Settings settings;
-  for (std::int64_t row_threads = std::min<std::int64_t>(power_of_two_from(ceil_div(vectors, wanted_vectors)), 1024);
-       row_threads <= 1024; row_threads *= 2) {
+  for (std::int64_t held = wanted_vectors; held <= most_vectors_of_a_thread; held *= 2) {
     // Rows short enough that a warp holds one go to a warp, at least.
     const std::int64_t least = std::min<std::int64_t>(32, power_of_two_from(vectors));
-    const std::int64_t of_a_row = std::max(row_threads, least);
-    std::int64_t block_row = std::max<std::int64_t>(wanted_threads / of_a_row, 1);
+    const std::int64_t of_a_row = std::max(power_of_two_from(ceil_div(vectors, held)), least);
+    if (of_a_row > 1024) continue;
+    std::int64_t block_row = std::max<std::int64_t>(wanted_threads / of_a_row, walking || of_a_row > 256 ? 1 : 2);
     block_row = std::min({block_row, power_of_two_from(rows), std::int64_t{of_a_row > 32 ? 8 : 32}});
     const std::int64_t num_warps = std::max<std::int64_t>(of_a_row * block_row / 32, 1);
-    const std::int64_t held = ceil_div(vectors, 32 * num_warps / block_row);
-    settings = {{"num_warps", num_warps}, {"VECTORS", held}, {"BLOCK_ROW", block_row}, {"CACHE_POLICY", 0}};
-    const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
-    for (const std::int64_t stages : {walking ? 2 : 0, 0}) {
+    settings = {{"num_warps", num_warps},
+                {"VECTORS", ceil_div(vectors, 32 * num_warps / block_row)},
+                {"BLOCK_ROW", block_row},
+                {"CACHE_POLICY", 0}};
+    for (const std::int64_t stages : {!walking ? 0 : accumulates ? 2 : 3, 0}) {
       if (has_stages) settings["num_stages"] = stages;
-      for (const std::int64_t programs : {walking ? 2 : 1, 1}) {
+      for (const std::int64_t programs : {walking && num_warps <= 8 ? 2 : 1, 1}) {
         settings["PROGRAMS_PER_SM"] = programs;
         if (cuda_row_valid(space, settings, problem, target).empty()) return settings;
       }
     }
   }
   // In chunks.
-  settings["num_warps"] = 16;
-  settings["VECTORS"] = 4;
-  settings["BLOCK_ROW"] = 1;
-  settings["PROGRAMS_PER_SM"] = 1;
-  if (settings.count("num_stages")) settings["num_stages"] = 0;
+  settings = {{"num_warps", 8}, {"VECTORS", 4}, {"BLOCK_ROW", 1}, {"PROGRAMS_PER_SM", 1}, {"CACHE_POLICY", 0}};
+  if (has_stages) settings["num_stages"] = 0;
   return settings;
 }
 

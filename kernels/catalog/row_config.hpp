@@ -42,7 +42,7 @@ struct RowSpace {
   // CUDA: matrices that a body loads of each row, in order, which bulk copies may bring in; 0: none. Registers of a thread, and
   // more for each vector of 8 elements that it holds, so that none are spilled (tests/kernels/cuda_compile_test.cpp).
   int streamed_operands = 0;
-  int registers = 40, registers_per_vector = 24;
+  int registers = 36, registers_per_vector = 36;
 
   // Whether a row is used again after a reduction over it, or sums over rows are kept: it must lie on the chip.
   bool keeps_rows() const { return reads_rows_twice || has_programs_per_thread; }

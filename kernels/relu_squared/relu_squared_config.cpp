@@ -8,7 +8,10 @@ namespace kernels::relu_squared {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
-  space.streamed_operands = pass == Pass::forward ? 1 : 2;
+  const bool forward = pass == Pass::forward;
+  space.streamed_operands = forward ? 1 : 2;
+  space.registers = 16;
+  space.registers_per_vector = forward ? 8 : 12;
   return space;
 }
 

@@ -9,12 +9,16 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
   space.streamed_operands = 1;
+  space.registers = 16;
+  space.registers_per_vector = 12;
   if (pass == Pass::backward) {
     // Two operands, a weight, two results and an accumulator for each vector.
     space.unrolls = {1, 2};
     space.most_vectors = 4;
     space.has_programs_per_thread = true;
     space.streamed_operands = 2;
+    space.registers = 36;
+    space.registers_per_vector = 36;
   }
   return space;
 }

@@ -9,7 +9,10 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
   space.most_vectors = 4;     // the polynomial of the exponential takes a dozen registers beside each vector in flight
-  space.streamed_operands = pass == Pass::forward ? 2 : 3;
+  const bool forward = pass == Pass::forward;
+  space.streamed_operands = forward ? 2 : 3;
+  space.registers = forward ? 16 : 24;
+  space.registers_per_vector = forward ? 12 : 17;
   return space;
 }
 

@@ -164,7 +164,6 @@ template <class T, bool Aligned>
 struct StoreRows {
   T* row;
   TILE_FN void commit(Element<Aligned> e, Values v) const {
-    if constexpr (no_compute) v = Values::broadcast(v.v[0]);
     const Raw<T> raw = narrow<T>(v);
     if constexpr (Aligned) store_vector<T>(row + e.column, raw);
     else store_elements<T>(row + e.column, raw, e.count);

@@ -71,20 +71,14 @@ TILE_FN void widen_pair(Type<fp16>, std::uint32_t word, float& low, float& high)
 
 // ---- vectors ----
 
-// Keeps the loads that the values come from, although nothing uses them.
-template <class T>
-TILE_FN void keep_load(const Raw<T>& raw) {
-#pragma unroll
-  for (int i = 0; i < Raw<T>::count; ++i) asm volatile("" : : "r"(raw.words[i]));
-}
-
 template <class T>
 TILE_FN Values widen(const Raw<T>& raw) {
-  if constexpr (no_compute) {
-    keep_load(raw);
-    return Values::broadcast(0.0f);
-  }
   Values a;
+  if constexpr (no_compute) {
+#pragma unroll
+    for (int j = 0; j < lanes; ++j) a.v[j] = __uint_as_float(raw.words[j * int(sizeof(T)) / 4]);
+    return a;
+  }
   if constexpr (sizeof(T) == 4) {
 #pragma unroll
     for (int j = 0; j < lanes; ++j) a.v[j] = __uint_as_float(raw.words[j]);
@@ -97,9 +91,9 @@ TILE_FN Values widen(const Raw<T>& raw) {
 template <class T>
 TILE_FN Raw<T> narrow(Values a) {
   Raw<T> raw;
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 4 || no_compute) {
 #pragma unroll
-    for (int j = 0; j < lanes; ++j) raw.words[j] = __float_as_uint(a.v[j]);
+    for (int j = 0; j < lanes; ++j) raw.words[j * int(sizeof(T)) / 4] = __float_as_uint(a.v[j]);
   } else {
 #pragma unroll
     for (int j = 0; j < lanes; j += 2) raw.words[j / 2] = narrow_pair(Type<T>{}, a.v[j], a.v[j + 1]);
@@ -135,9 +129,20 @@ TILE_FN float rounded(float a) {
 
 // ---- memory ----
 
+// Without arithmetic nothing uses what is loaded besides a map's first operand: the assembler keeps a load all the same
+// where it is volatile.
 TILE_FN uint4 load_16(const uint4* from) {
-  if constexpr (cache_policy == 2) return __ldcs(from);
-  else return *from;
+  if constexpr (no_compute) {
+    uint4 q;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q.x), "=r"(q.y), "=r"(q.z), "=r"(q.w)
+                 : "l"(__cvta_generic_to_global(from)));
+    return q;
+  } else if constexpr (cache_policy == 2) {
+    return __ldcs(from);
+  } else {
+    return *from;
+  }
 }
 
 template <class T>

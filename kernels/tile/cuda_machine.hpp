@@ -55,39 +55,60 @@ class Machine {
   }
 
   // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program: 32 columns at a time,
-  // the rows divided among the warps.
+  // of which a thread has four, in every row that its place among the others gives it. All its loads are under way together:
+  // as many rows as a device has programs take one wait for memory.
   template <class T>
   TILE_FN void column_sums(T* output, const float* matrix, std::int64_t partials, std::int64_t columns,
                            std::int64_t columns_per_program) const {
     __shared__ float sums[NUM_WARPS][32];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    constexpr int rows_at_a_time = threads / 8;
+    const int warp = threadIdx.x / 32, first_row = threadIdx.x / 8, first_column = threadIdx.x % 8 * 4;
     const std::int64_t first = program() * columns_per_program;
     const std::int64_t end = columns - first < columns_per_program ? columns : first + columns_per_program;
     for (std::int64_t base = first; base < end; base += 32) {
-      const std::int64_t column = base + lane;
-      float part[8] = {};  // as many loads in flight
-      if (column < end) {
-        const float* from = matrix + column;
-        std::int64_t p = warp;
-        for (; p + 7 * NUM_WARPS < partials; p += 8 * NUM_WARPS) {
+      const std::int64_t column = base + first_column;
+      float4 part = make_float4(0, 0, 0, 0);
+      for (std::int64_t p = first_row; p < partials; p += 8 * rows_at_a_time) {
+        float4 loaded[8];
 #pragma unroll
-          for (int i = 0; i < 8; ++i) part[i] += from[(p + i * NUM_WARPS) * columns];
+        for (int i = 0; i < 8; ++i) {
+          const std::int64_t row = p + i * rows_at_a_time;
+          loaded[i] = row < partials ? four_columns(matrix + row * columns, column, end, columns)
+                                     : make_float4(0, 0, 0, 0);
         }
-        for (; p < partials; p += NUM_WARPS) part[0] += from[p * columns];
+#pragma unroll
+        for (int i = 0; i < 8; ++i) add(part, loaded[i]);
       }
-      sums[warp][lane] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+#pragma unroll
+      for (int offset = 8; offset < 32; offset *= 2) {
+        add(part, make_float4(__shfl_xor_sync(~0u, part.x, offset), __shfl_xor_sync(~0u, part.y, offset),
+                              __shfl_xor_sync(~0u, part.z, offset), __shfl_xor_sync(~0u, part.w, offset)));
+      }
+      if (threadIdx.x % 32 < 8) {
+        float* to = &sums[warp][first_column];
+        to[0] = part.x, to[1] = part.y, to[2] = part.z, to[3] = part.w;
+      }
       __syncthreads();
-      if (warp == 0 && column < end) {
+      if (warp == 0 && base + threadIdx.x < end) {
         float total = 0;
 #pragma unroll
-        for (int w = 0; w < NUM_WARPS; ++w) total += sums[w][lane];
-        output[column] = from_float<T>(total);
+        for (int w = 0; w < NUM_WARPS; ++w) total += sums[w][threadIdx.x];
+        output[base + threadIdx.x] = from_float<T>(total);
       }
       __syncthreads();
     }
   }
 
  private:
+  static TILE_FN void add(float4& to, float4 v) { to.x += v.x, to.y += v.y, to.z += v.z, to.w += v.w; }
+
+  // Columns `column` to column + 3 of a row, zero from `end` on.
+  TILE_FN float4 four_columns(const float* row, std::int64_t column, std::int64_t end, std::int64_t columns) const {
+    if (aligned_ && columns % 4 == 0 && column + 4 <= end) return *reinterpret_cast<const float4*>(row + column);
+    const auto at = [&](std::int64_t c) { return c < end ? row[c] : 0.0f; };
+    return make_float4(at(column), at(column + 1), at(column + 2), at(column + 3));
+  }
+
   template <bool Aligned, class F>
   TILE_FN void walk(std::int64_t rows, std::int64_t columns, F& body) {
     const std::int64_t step = std::int64_t(gridDim.x) * block_row;
