@@ -6,199 +6,10 @@
 // rows beyond the last one take part in every barrier and touch no memory.
 #pragma once
 
+#include "kernels/tile/cuda_accumulator.hpp"
 #include "kernels/tile/cuda_stream.hpp"
 
 namespace tile {
-
-// `lanes` consecutive columns of this thread's row, of which `count` exist. `unit` counts the thread's vectors.
-template <bool Aligned>
-struct Element {
-  std::int64_t column;
-  int unit, count;
-};
-
-// Rows of a matrix: in registers, or read where they are used.
-template <class T, bool Aligned>
-struct Tile {
-  static constexpr bool in_registers = Aligned && !chunked;
-  const T* row;
-  Raw<T> raw[in_registers ? vectors : 1];
-
-  TILE_FN Values operator[](Element<Aligned> e) const {
-    if constexpr (in_registers) return widen<T>(raw[e.unit]);
-    if constexpr (Aligned) return widen<T>(load_vector<T>(row + e.column));
-    return widen<T>(load_elements<T>(row + e.column, e.count));
-  }
-};
-
-// One row that all rows of a matrix share: in registers from the start where it is given its length.
-template <class T, bool Held>
-struct Row {
-  const T* data;
-  Raw<T> raw[Held ? vectors : 1];
-
-  TILE_FN Values operator[](Element<true> e) const {
-    if constexpr (Held) return widen<T>(raw[e.unit]);
-    return widen<T>(load_vector<T>(data + e.column));
-  }
-  TILE_FN Values operator[](Element<false> e) const { return widen<T>(load_elements<T>(data + e.column, e.count)); }
-};
-
-// One value for each row, of which a thread has its own.
-struct Column {
-  float value;
-  template <class E>
-  TILE_FN float operator[](E) const {
-    return value;
-  }
-};
-
-// What a map writes at one element, for a map with several destinations.
-template <int K>
-struct Results {
-  Values of[K];
-};
-TILE_FN Results<1> as_results(Values v) { return {{v}}; }
-template <int K>
-TILE_FN Results<K> as_results(Results<K> r) {
-  return r;
-}
-template <class... P>
-TILE_FN Results<int(sizeof...(P))> results(P... p) {
-  return {{p...}};
-}
-
-// fp32 sums over the rows of a program, one for each column: in registers, written when the accumulator goes out of scope;
-// of a chunked row in memory.
-class Accumulator {
- public:
-  TILE_FN Accumulator(float* memory, std::int64_t columns, bool aligned)
-      : memory_(memory), columns_(columns), aligned_(aligned) {
-#pragma unroll
-    for (int u = 0; u < vectors; ++u) {
-      if constexpr (!chunked) sums_[u] = Values::broadcast(0.0f);
-    }
-    if constexpr (chunked) {
-      if (group() == 0) {
-        for (std::int64_t c = lane() * lanes; c < columns; c += row_threads * lanes) put(c, Values::broadcast(0.0f));
-      }
-    }
-  }
-  Accumulator(const Accumulator&) = delete;
-  Accumulator& operator=(const Accumulator&) = delete;
-  TILE_FN ~Accumulator() {
-    if constexpr (chunked) return;
-    if constexpr (block_row == 1) {
-#pragma unroll
-      for (int u = 0; u < vectors; ++u) {
-        const std::int64_t c = (u * row_threads + lane()) * lanes;
-        if (c < columns_) put(c, sums_[u]);
-      }
-    } else if (columns_ > 0) {
-      join_rows();
-    }
-  }
-
-  template <bool Aligned>
-  TILE_FN void add(Element<Aligned> e, Values v) const {
-    if constexpr (!chunked) {
-#pragma unroll
-      for (int j = 0; j < lanes; ++j) sums_[e.unit].v[j] += v.v[j];
-    } else {
-      static_assert(!chunked || block_row == 1, "chunked rows add to sums in memory, one row at a time");
-      if constexpr (Aligned) {
-        Values sum = widen<float>(load_vector<float>(memory_ + e.column));
-        store_vector<float>(memory_ + e.column, narrow<float>(added(sum, v)));
-      } else {
-        Values sum = widen<float>(load_elements<float>(memory_ + e.column, e.count));
-        store_elements<float>(memory_ + e.column, narrow<float>(added(sum, v)), e.count);
-      }
-    }
-  }
-
- private:
-  static TILE_FN Values added(Values a, Values b) {
-#pragma unroll
-    for (int j = 0; j < lanes; ++j) a.v[j] += b.v[j];
-    return a;
-  }
-  TILE_FN void put(std::int64_t column, Values v) const {
-    if (whole && aligned_) {
-      store_vector<float>(memory_ + column, narrow<float>(v));
-    } else {
-      const std::int64_t left = columns_ - column;
-      store_elements<float>(memory_ + column, narrow<float>(v), left < lanes ? int(left) : lanes);
-    }
-  }
-  // The groups' sums meet in shared memory.
-  TILE_FN void join_rows() const {
-    constexpr int capacity = row_threads * vectors * lanes;
-    float* all = reinterpret_cast<float*>(dynamic_shared());
-    __syncthreads();
-#pragma unroll
-    for (int u = 0; u < vectors; ++u) {
-      float* to = all + group() * capacity + (u * row_threads + lane()) * lanes;
-#pragma unroll
-      for (int j = 0; j < lanes; j += 4) {
-        *reinterpret_cast<float4*>(to + j) =
-            make_float4(sums_[u].v[j], sums_[u].v[j + 1], sums_[u].v[j + 2], sums_[u].v[j + 3]);
-      }
-    }
-    __syncthreads();
-    for (int c = threadIdx.x; c < columns_; c += threads) {
-      float sum = 0;
-#pragma unroll
-      for (int g = 0; g < block_row; ++g) sum += all[g * capacity + c];
-      memory_[c] = sum;
-    }
-  }
-
-  float* memory_;
-  std::int64_t columns_;
-  bool aligned_;
-  mutable Values sums_[chunked ? 1 : vectors];
-};
-
-// Destination of a map: this thread's row of a matrix.
-template <class T, bool Aligned>
-struct StoreRows {
-  T* row;
-  TILE_FN void commit(Element<Aligned> e, Values v) const {
-    const Raw<T> raw = narrow<T>(v);
-    if constexpr (Aligned) store_vector<T>(row + e.column, raw);
-    else store_elements<T>(row + e.column, raw, e.count);
-  }
-};
-
-// Destination of a map: added to an accumulator.
-struct AddRows {
-  const Accumulator* accumulator;
-  template <bool Aligned>
-  TILE_FN void commit(Element<Aligned> e, Values v) const {
-    accumulator->add(e, v);
-  }
-};
-
-// The sum of `value` over the threads of this row, in each of them; `parity` alternates between calls, so that one barrier
-// is enough: a buffer is written again only after everyone has passed the barrier of the other one.
-TILE_FN float group_sum(float value, int& parity) {
-#pragma unroll
-  for (int offset = (row_threads < 32 ? row_threads : 32) / 2; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(~0u, value, offset);
-  }
-  if constexpr (row_threads > 32) {
-    __shared__ __align__(16) float warp_sums[2][NUM_WARPS];
-    constexpr int group_warps = row_threads / 32;
-    if (threadIdx.x % 32 == 0) warp_sums[parity][threadIdx.x / 32] = value;
-    group_barrier();
-    const float* sums = &warp_sums[parity][group() * group_warps];
-    value = 0;
-#pragma unroll
-    for (int w = 0; w < group_warps; ++w) value += sums[w];
-    parity ^= 1;
-  }
-  return value;
-}
 
 template <bool Aligned>
 class Block {
@@ -207,6 +18,9 @@ class Block {
       : row_(row), columns_(columns), active_(active), stream_(&stream), parity_(&parity) {}
 
   TILE_FN std::int64_t columns() const { return columns_; }
+
+  // The number of a row of the block among all rows.
+  TILE_FN std::int64_t row(int) const { return row_; }
 
   // The block's rows of a matrix whose rows are `stride` elements apart.
   template <class T>
@@ -218,13 +32,16 @@ class Block {
         stream_->read(matrix, stride, columns_, tile.raw);
         return tile;
       }
-#pragma unroll
-      for (int u = 0; u < vectors; ++u) {
-        const Element<Aligned> e = element(0, u);
-        if (has_all() || e.count > 0) tile.raw[u] = load_vector<T>(tile.row + e.column);
-        else tile.raw[u] = Raw<T>{};
-      }
     }
+    read(tile, matrix != nullptr);
+    return tile;
+  }
+  // The same where the block's row is row place(row) of the matrix.
+  template <class T, class Place>
+  TILE_FN Tile<T, Aligned> load(const T* matrix, std::int64_t stride, Place where) const {
+    Tile<T, Aligned> tile;
+    tile.row = active_ ? matrix + where(place()) * stride : nullptr;
+    read(tile, matrix != nullptr);
     return tile;
   }
   // A tile that was read once by this block, as it is on the chip.
@@ -237,6 +54,11 @@ class Block {
   TILE_FN StoreRows<T, Aligned> rows_of(T* matrix, std::int64_t stride) const {
     return {matrix + place() * stride};
   }
+  template <class T, class Place>
+  TILE_FN StoreRows<T, Aligned> rows_of(T* matrix, std::int64_t stride, Place where) const {
+    return {active_ ? matrix + where(place()) * stride : nullptr};
+  }
+  TILE_FN AddTotal sum_into(Total& total) const { return {&total}; }
   TILE_FN AddRows sum_into(const Accumulator& accumulator) const { return {&accumulator}; }
 
   template <class T>
@@ -253,20 +75,108 @@ class Block {
     return {f(0)};
   }
 
+  TILE_FN Indices load_indices(const std::int64_t* values) const { return {active_ ? values[row_] : -1}; }
+  TILE_FN void store_indices(std::int64_t* values, const Indices& indices) const {
+    if (active_ && lane() == 0) values[row_] = indices.value;
+  }
+  template <class F>
+  TILE_FN Indices each_index(F f) const {
+    return {f(0)};
+  }
+  // Whether f(row) holds for any row that shares barriers with this one: a condition to branch on.
+  template <class F>
+  TILE_FN bool any(F f) const {
+    if constexpr (row_threads < 32) return __any_sync(~0u, active_ && f(0));
+    return f(0);
+  }
+  // The element of each row, or of a shared row, at the row's number; a NaN where there is no such column. Every thread of the
+  // row has it before one goes on, which may overwrite it.
+  template <class T>
+  TILE_FN Column gather(const Tile<T, Aligned>& tile, const Indices& at) const {
+    const Column column = {active_ && is_column(at) ? to_float(tile.row[at.value]) : not_a_number()};
+    group_barrier();
+    return column;
+  }
+  template <class T, bool Held>
+  TILE_FN Column gather(const Row<T, Held>& row, const Indices& at) const {
+    return {is_column(at) ? to_float(row.data[at.value]) : not_a_number()};
+  }
+
   // The sum of f over the columns, in fp32, for each row: `lanes` partial sums in each thread.
   template <class F>
   TILE_FN Column sum(F f) const {
-    Values part = Values::broadcast(0.0f);
-    each_element([&](Element<Aligned> e) {
-      Values v = f(e);
-      if constexpr (!Aligned) v = first_lanes(v, e.count);
+    return sums(f).of[0];
+  }
+  // Several sums in one reading: f's results.
+  template <class F>
+  TILE_FN auto sums(F f) const {
+    constexpr int K = sizeof(as_results(f(Element<Aligned>{}))) / sizeof(Values);
+    Results<K> part;
 #pragma unroll
-      for (int j = 0; j < lanes; ++j) part.v[j] += v.v[j];
+    for (int k = 0; k < K; ++k) part.of[k] = Values::broadcast(0.0f);
+    each_element([&](Element<Aligned> e) {
+      const Results<K> values = as_results(f(e));
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        const Values v = Aligned ? values.of[k] : first_lanes(values.of[k], e.count);
+#pragma unroll
+        for (int j = 0; j < lanes; ++j) part.of[k].v[j] += v.v[j];
+      }
     });
-    const Column total = {group_sum(horizontal_sum(part), *parity_)};
-    if constexpr (row_threads <= 32) group_barrier();
-    stream_->release();
+    Columns<K> total;
+#pragma unroll
+    for (int k = 0; k < K; ++k) total.of[k] = {group_sum(horizontal_sum(part.of[k]), *parity_)};
+    operands_were_read();
     return total;
+  }
+
+  // The largest f over the columns, for each row; -infinity where there are none. A NaN may be passed over.
+  template <class F>
+  TILE_FN Column max(F f) const {
+    Values part = Values::broadcast(-infinity());
+    each_element([&](Element<Aligned> e) { keep_larger(part, f(e), e); });
+    const Column largest = {group_maximum(horizontal_maximum(part), *parity_)};
+    operands_were_read();
+    return largest;
+  }
+
+  // Both in one reading of the row's memory: a row in registers is visited twice; of one in chunks each thread keeps the sum
+  // of what it has seen, scaled when a larger value comes.
+  template <class F>
+  TILE_FN ExpSum exp_sum(F f) const {
+    if constexpr (!chunked) {
+      const Column largest = max(f);
+      const float shift = finite_shift(largest.value);
+      return {largest, sum([&](auto e) { return exp(f(e) - shift); })};
+    } else {
+      float largest = -infinity(), sum = 0;
+      each_element([&](Element<Aligned> e) {
+        const Values v = first_lanes(f(e), e.count, -infinity());
+        const float now = maximum(horizontal_maximum(v), largest), shift = finite_shift(now);
+        if (now > largest) sum *= exp(largest - now);
+        largest = now;
+        sum += horizontal_sum(exp(v - shift));
+      });
+      const float all = group_maximum(largest, *parity_);
+      const float scale = largest == -infinity() ? 1.0f : exp(largest - finite_shift(all));
+      return {{all}, {group_sum(sum * scale, *parity_)}};
+    }
+  }
+
+  // The smallest column where f is `value`, for each row; -1 where it is nowhere. At most 2^31 columns.
+  template <class F>
+  TILE_FN Indices first_column_of(Column value, F f) const {
+    int first = 0x7fffffff;
+    each_element([&](Element<Aligned> e) {
+      const Values v = f(e);
+#pragma unroll
+      for (int j = lanes - 1; j >= 0; --j) {
+        const int column = int(e.column) + j;
+        if (j < e.count && v.v[j] == value.value && column < first) first = column;
+      }
+    });
+    first = group_reduce(first, *parity_, [](int a, int b) { return a < b ? a : b; });
+    return {first == 0x7fffffff ? std::int64_t(-1) : std::int64_t(first)};
   }
 
   // destination_k(element) = the k-th result of f(element), for every element of the block. f has read an element before it
@@ -297,6 +207,36 @@ class Block {
 
  private:
   static constexpr std::int64_t chunk = std::int64_t(row_threads) * vectors * lanes;
+
+  // What is subtracted before e^x: where every value is -infinity, e^(value - 0) is the 0 that it should add.
+  static TILE_FN float finite_shift(float largest) { return largest == -infinity() ? 0.0f : largest; }
+
+  static TILE_FN void keep_larger(Values& part, Values v, Element<Aligned> e) {
+    if constexpr (!Aligned) v = first_lanes(v, e.count, -infinity());
+#pragma unroll
+    for (int j = 0; j < lanes; ++j) part.v[j] = maximum(v.v[j], part.v[j]);
+  }
+
+  TILE_FN bool is_column(const Indices& at) const { return at.value >= 0 && at.value < columns_; }
+
+  // The vectors of a tile that is held in registers.
+  template <class T>
+  TILE_FN void read(Tile<T, Aligned>& tile, bool exists) const {
+    if constexpr (Tile<T, Aligned>::in_registers) {
+#pragma unroll
+      for (int u = 0; u < vectors; ++u) {
+        const Element<Aligned> e = element(0, u);
+        if (exists && (has_all() || e.count > 0)) tile.raw[u] = load_vector<T>(tile.row + e.column);
+        else tile.raw[u] = Raw<T>{};
+      }
+    }
+  }
+
+  // After a reduction: every thread of the row has its operands.
+  TILE_FN void operands_were_read() const {
+    if constexpr (row_threads <= 32) group_barrier();
+    stream_->release();
+  }
 
   // Every thread has `vectors` whole vectors.
   static constexpr TILE_FN bool has_all() { return exact && block_row == 1; }

@@ -39,6 +39,28 @@ class Machine {
     return row;
   }
 
+  // A vector of whole numbers, and one element of a vector.
+  TILE_FN NumberRow numbers(const std::int64_t* data) const { return {data}; }
+  template <class T>
+  TILE_FN float scalar(const T* element) const {
+    return to_float(*element);
+  }
+  // A sum over everything the program visits, from zero: a map's destination. And its value, at the end of the program.
+  TILE_FN Total total() const { return {0}; }
+  TILE_FN void store_total(float* element, const Total& total) const {
+    __shared__ double warp_totals[NUM_WARPS];
+    double value = total.value;
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) warp_totals[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int w = 1; w < NUM_WARPS; ++w) value += warp_totals[w];
+      *element = float(value);
+    }
+  }
+
   // Sums over the rows of this program, from zero; in `memory` (columns values) at the end.
   TILE_FN Accumulator accumulator(float* memory, std::int64_t columns) const {
     return Accumulator(memory, columns, aligned_);

@@ -82,20 +82,40 @@ TILE_FN Pack<N> operator-(Pack<N> a) {
   return each_lane(a, [](float x) { return -x; });
 }
 
+#define TILE_COMPARISON(OP)                                                     \
+  template <int N>                                                              \
+  TILE_FN Mask<N> operator OP(Pack<N> a, Pack<N> b) {                           \
+    Mask<N> mask;                                                               \
+    _Pragma("unroll") for (int j = 0; j < N; ++j) mask.holds[j] = a.v[j] OP b.v[j]; \
+    return mask;                                                                \
+  }                                                                             \
+  template <int N>                                                              \
+  TILE_FN Mask<N> operator OP(Pack<N> a, float b) {                             \
+    return a OP Pack<N>::broadcast(b);                                          \
+  }                                                                             \
+  template <int N>                                                              \
+  TILE_FN Mask<N> operator OP(float a, Pack<N> b) {                             \
+    return Pack<N>::broadcast(a) OP b;                                          \
+  }
+TILE_COMPARISON(<)
+TILE_COMPARISON(<=)
+TILE_COMPARISON(>)
+TILE_COMPARISON(>=)
+TILE_COMPARISON(==)
+#undef TILE_COMPARISON
+
+// Where both hold, and where one does.
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, Pack<N> b) {
-  Mask<N> mask;
+TILE_FN Mask<N> operator&(Mask<N> a, Mask<N> b) {
 #pragma unroll
-  for (int j = 0; j < N; ++j) mask.holds[j] = a.v[j] < b.v[j];
-  return mask;
+  for (int j = 0; j < N; ++j) a.holds[j] = a.holds[j] && b.holds[j];
+  return a;
 }
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, float b) {
-  return a < Pack<N>::broadcast(b);
-}
-template <int N>
-TILE_FN Mask<N> operator>(Pack<N> a, float b) {
-  return Pack<N>::broadcast(b) < a;
+TILE_FN Mask<N> operator|(Mask<N> a, Mask<N> b) {
+#pragma unroll
+  for (int j = 0; j < N; ++j) a.holds[j] = a.holds[j] || b.holds[j];
+  return a;
 }
 
 // Where the mask holds a, elsewhere b.
@@ -114,6 +134,37 @@ template <int N>
 TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
   if constexpr (no_compute) return b;
   return select(mask, Pack<N>::broadcast(a), b);
+}
+
+template <int N>
+TILE_FN Pack<N> select(Mask<N> mask, float a, float b) {
+  return select(mask, Pack<N>::broadcast(a), Pack<N>::broadcast(b));
+}
+// The same with a condition that all lanes share, and on values of a row.
+template <int N>
+TILE_FN Pack<N> select(bool condition, Pack<N> a, Pack<N> b) {
+  return condition ? a : b;
+}
+template <int N>
+TILE_FN Pack<N> select(bool condition, Pack<N> a, float b) {
+  return condition ? a : Pack<N>::broadcast(b);
+}
+TILE_FN float select(bool condition, float a, float b) { return condition ? a : b; }
+
+// The larger and the smaller one. Where one operand is a NaN it is b.
+TILE_FN float maximum(float a, float b) { return a > b ? a : b; }
+TILE_FN float minimum(float a, float b) { return a < b ? a : b; }
+template <int N>
+TILE_FN Pack<N> maximum(Pack<N> a, Pack<N> b) {
+  return each_lane(a, b, [](float x, float y) { return maximum(x, y); });
+}
+template <int N>
+TILE_FN Pack<N> minimum(Pack<N> a, Pack<N> b) {
+  return each_lane(a, b, [](float x, float y) { return minimum(x, y); });
+}
+template <int N>
+TILE_FN Pack<N> minimum(Pack<N> a, float b) {
+  return minimum(a, Pack<N>::broadcast(b));
 }
 
 // max(x, 0) that keeps a NaN: a comparison with NaN is false.
@@ -135,27 +186,27 @@ TILE_FN float reciprocal(float x) {
   return y;
 }
 
-// e^x within 2 units in the last place; NaN stays NaN.
-template <int N>
-TILE_FN Pack<N> exp(Pack<N> x) {
-  return each_lane(x, [](float v) { return expf(v); });
-}
-// 1 / (1 + e^-x): 0 where e^-x overflows.
-template <int N>
-TILE_FN Pack<N> sigmoid(Pack<N> x) {
-  return each_lane(x, [](float v) { return reciprocal(1.0f + expf(-v)); });
-}
-// x * sigmoid(x)
-template <int N>
-TILE_FN Pack<N> silu(Pack<N> x) {
-  return each_lane(x, [](float v) { return v * reciprocal(1.0f + expf(-v)); });
-}
-
+// e^x within 2 units in the last place; 1 / (1 + e^-x), 0 where e^-x overflows; x times that; tanh within 2 units. NaN stays NaN.
+TILE_FN float exp(float x) { return expf(x); }
+TILE_FN float sigmoid(float x) { return reciprocal(1.0f + expf(-x)); }
+TILE_FN float silu(float x) { return x * sigmoid(x); }
+TILE_FN float tanh(float x) { return tanhf(x); }
 TILE_FN float rsqrt(float x) { return rsqrtf(x); }
-template <int N>
-TILE_FN Pack<N> rsqrt(Pack<N> x) {
-  return each_lane(x, [](float v) { return rsqrtf(v); });
-}
+TILE_FN float log(float x) { return logf(x); }
+#define TILE_FUNCTION(NAME)                                \
+  template <int N>                                         \
+  TILE_FN Pack<N> NAME(Pack<N> x) {                        \
+    return each_lane(x, [](float v) { return NAME(v); });  \
+  }
+TILE_FUNCTION(exp)
+TILE_FUNCTION(sigmoid)
+TILE_FUNCTION(silu)
+TILE_FUNCTION(tanh)
+TILE_FUNCTION(rsqrt)
+#undef TILE_FUNCTION
+
+TILE_FN float infinity() { return __int_as_float(0x7f800000); }
+TILE_FN float not_a_number() { return __int_as_float(0x7fc00000); }
 
 // The lanes' sum, halves added to halves.
 template <int N>
@@ -168,11 +219,22 @@ TILE_FN float horizontal_sum(Pack<N> a) {
   return a.v[0];
 }
 
-// The first `count` lanes of a; zero elsewhere.
+// The lanes' maximum.
 template <int N>
-TILE_FN Pack<N> first_lanes(Pack<N> a, int count) {
+TILE_FN float horizontal_maximum(Pack<N> a) {
 #pragma unroll
-  for (int j = 0; j < N; ++j) a.v[j] = j < count ? a.v[j] : 0.0f;
+  for (int half = N / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int j = 0; j < half; ++j) a.v[j] = maximum(a.v[j], a.v[j + half]);
+  }
+  return a.v[0];
+}
+
+// The first `count` lanes of a; `otherwise` elsewhere.
+template <int N>
+TILE_FN Pack<N> first_lanes(Pack<N> a, int count, float otherwise = 0.0f) {
+#pragma unroll
+  for (int j = 0; j < N; ++j) a.v[j] = j < count ? a.v[j] : otherwise;
   return a;
 }
 

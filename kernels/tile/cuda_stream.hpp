@@ -6,30 +6,9 @@
 // of the group has read it: after the group's next barrier, usually that of a reduction.
 #pragma once
 
-#include "kernels/tile/cuda_elements.hpp"
+#include "kernels/tile/cuda_group.hpp"
 
 namespace tile {
-
-constexpr int lane_of_thread_mask = row_threads - 1;
-TILE_FN int lane() { return threadIdx.x & lane_of_thread_mask; }  // of this thread in its row
-TILE_FN int group() { return threadIdx.x / row_threads; }         // its row in the block
-
-// Waits for all threads of this row; what they wrote or read in shared memory before it is done.
-TILE_FN void group_barrier() {
-  if constexpr (row_threads <= 32) {
-    __syncwarp();
-  } else if constexpr (block_row == 1) {
-    __syncthreads();
-  } else {
-    asm volatile("bar.sync %0, %1;" : : "r"(group() + 1), "n"(row_threads) : "memory");
-  }
-}
-
-// The block's dynamic shared memory: slots of bulk copies, then the joining of accumulators.
-TILE_FN unsigned char* dynamic_shared() {
-  extern __shared__ __align__(128) unsigned char tile_dynamic_shared[];
-  return tile_dynamic_shared;
-}
 
 class Stream {
  public:
@@ -73,6 +52,7 @@ class Stream {
   template <class T>
   TILE_FN void read(const T* matrix, std::int64_t stride, std::int64_t columns, Raw<T> (&raw)[vectors]) {
     const int k = loaded_++;
+    const bool present_row = active_ && matrix != nullptr;
     source_[k] = reinterpret_cast<const char*>(matrix);
     stride_bytes_[k] = stride * std::int64_t(sizeof(T));
     bytes_ = static_cast<std::uint32_t>(columns * sizeof(T));
@@ -80,11 +60,11 @@ class Stream {
     if (is_first_) {
       for (int s = 0; s < stages; ++s) copy(k, s, row_ + s * step_);
     }
-    if (active_) wait(slot(k, stage_), phase_);
+    if (present_row) wait(slot(k, stage_), phase_);
     const unsigned char* from = dynamic_shared() + slot(k, stage_) * slot_bytes + lane() * 16;
 #pragma unroll
     for (int u = 0; u < vectors; ++u) {
-      const bool present = active_ && (exact || (u * row_threads + lane()) * lanes < columns);
+      const bool present = present_row && (exact || (u * row_threads + lane()) * lanes < columns);
       const uint4 q = present ? *reinterpret_cast<const uint4*>(from + u * row_threads * 16) : make_uint4(0, 0, 0, 0);
       raw[u].words[0] = q.x;
       raw[u].words[1] = q.y;
@@ -130,7 +110,7 @@ class Stream {
 
   // Starts the copy of a row that exists, by one thread of the group.
   TILE_FN void copy(int k, int stage, std::int64_t row) {
-    if (lane() != 0 || row >= end_) return;
+    if (lane() != 0 || row >= end_ || source_[k] == nullptr) return;
     const int to = slot(k, stage);
     const std::int64_t from_row = no_memory ? row % 128 : row;
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(barrier(to)), "r"(bytes_) : "memory");

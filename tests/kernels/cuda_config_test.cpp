@@ -1,0 +1,133 @@
+// Settings on CUDA: the heuristic's are valid for every problem, and what is enumerated describes launches that exist.
+#include "kernels/catalog/cuda_row_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kernels {
+namespace {
+
+Target cuda_target(int compute_capability) {
+  Target target;
+  target.machine = Machine::cuda;
+  target.cores = 132;
+  target.shared_bytes = compute_capability >= 90 ? 232448 : 166912;
+  target.compute_capability = compute_capability;
+  return target;
+}
+
+std::string text_of(const Settings& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings) text += " " + name + "=" + std::to_string(value);
+  return text;
+}
+
+std::string define(const Plan& plan, const std::string& name) {
+  for (const auto& [each, value] : plan.defines) {
+    if (each == name) return value;
+  }
+  return "none";
+}
+
+const std::pair<std::int64_t, std::int64_t> shapes[] = {
+    {1, 1}, {5, 1}, {1, 7}, {33, 127}, {0, 16}, {5, 0}, {16384, 1024}, {16384, 5120}, {16384, 8192}, {3, 32768}, {2, 262144}, {1, 1000000000}};
+
+TEST(CudaSettings, TheHeuristicIsValidForEveryProblem) {
+  for (const auto& operation : catalog()) {
+    for (const int capability : {75, 80, 90, 100}) {
+      for (const DType dtype : operation->dtypes()) {
+        for (const auto& [rows, columns] : shapes) {
+          const Problem problem = {rows, columns, 0, dtype, default_options(*operation)};
+          const Target target = cuda_target(capability);
+          for (const Pass pass : {Pass::forward, Pass::backward}) {
+            const Settings settings = operation->heuristic(pass, problem, target);
+            EXPECT_EQ(operation->valid(pass, settings, problem, target), "")
+                << operation->name() << " " << rows << " x " << columns << " " << name_of(dtype) << text_of(settings);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
+  for (const auto& operation : catalog()) {
+    const Target target = cuda_target(90);
+    for (const auto& [rows, columns] : shapes) {
+      const Problem problem = {rows, columns, 0, DType::bf16, default_options(*operation)};
+      for (const Pass pass : {Pass::forward, Pass::backward}) {
+        const Settings settings = operation->heuristic(pass, problem, target);
+        for (const Plan& plan : {operation->plan(pass, problem, settings, target, Ablation::none), operation->eager_plan(pass, problem, target)}) {
+          for (const Launch& launch : plan.launches) {
+            EXPECT_LE(launch.programs, 0x7fffffff) << launch.entry;
+            EXPECT_EQ(launch.threads, 32 * std::stoi(define(plan, "NUM_WARPS"))) << launch.entry;
+            EXPECT_LE(launch.dynamic_shared_bytes, target.shared_bytes) << launch.entry;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaSettings, EverySpaceIsWorthSearchingAndHoldsNoSettingTwice) {
+  for (const auto& operation : catalog()) {
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      const Problem problem = {16384, 4096, 0, DType::bf16, default_options(*operation)};
+      std::vector<Settings> all = operation->enumerate(pass, problem, cuda_target(90));
+      EXPECT_GT(all.size(), 20u) << operation->name();
+      std::sort(all.begin(), all.end());
+      EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << operation->name();
+    }
+  }
+}
+
+TEST(CudaSettings, BulkCopiesNeedAHopperAndRowsOfWholeVectors) {
+  const Operation& rms_norm = *find("rms_norm");
+  Problem problem = {16384, 4096, 0, DType::bf16, default_options(rms_norm)};
+  Settings settings = rms_norm.heuristic(Pass::backward, problem, cuda_target(90));
+  EXPECT_GT(settings.at("num_stages"), 0);
+  EXPECT_EQ(rms_norm.heuristic(Pass::backward, problem, cuda_target(80)).count("num_stages"), 0u);
+  problem.columns = 4099;
+  EXPECT_NE(rms_norm.valid(Pass::backward, settings, problem, cuda_target(90)), "");
+  EXPECT_EQ(rms_norm.heuristic(Pass::backward, problem, cuda_target(90)).at("num_stages"), 0);
+}
+
+// A row that fills the registers exactly has no bounds to check; one that does not says so, and one that is longer goes in chunks.
+TEST(CudaSettings, DefinesSayHowARowFits) {
+  const RowSpace space;
+  CudaRowConfig config;
+  config.num_warps = 4;
+  config.vectors = 2;
+  const auto fit = [&](std::int64_t columns, std::int64_t padding = 0) {
+    Plan plan;
+    plan.defines = cuda_row_defines(space, config, {8, columns, 0, DType::bf16, {}, padding}, Pass::forward, Ablation::none);
+    return define(plan, "ROW_FIT") + " " + define(plan, "WHOLE_VECTORS");
+  };
+  EXPECT_EQ(fit(2048), "FIT_EXACT 1");
+  EXPECT_EQ(fit(2048, 8), "FIT_EXACT 1");
+  EXPECT_EQ(fit(2048, 3), "FIT_ANY 0");
+  EXPECT_EQ(fit(2040), "FIT_ANY 1");
+  EXPECT_EQ(fit(2041), "FIT_ANY 0");
+  EXPECT_EQ(fit(2056), "FIT_CHUNKED 1");
+  EXPECT_EQ(fit(0), "FIT_ANY 1");
+}
+
+TEST(CudaSettings, SharedMemoryHoldsTheStagesOrTheSumsWhereTheyMeet) {
+  RowSpace space;
+  space.streamed_operands = 2;
+  CudaRowConfig config;
+  config.num_warps = 8;
+  config.vectors = 2;
+  config.num_stages = 3;
+  const Problem problem = {100, 4096, 0, DType::bf16, {}};
+  EXPECT_EQ(cuda_shared_bytes(space, config, problem), 3 * 2 * 256 * 2 * 16);
+  config.num_stages = 0;
+  EXPECT_EQ(cuda_shared_bytes(space, config, problem), 0);
+  space.has_programs_per_thread = true;
+  config.block_row = 2;
+  EXPECT_EQ(cuda_shared_bytes(space, config, problem), 256 * 2 * 8 * 4);
+}
+
+}  // namespace
+}  // namespace kernels
