@@ -1,8 +1,7 @@
 // CUDA underneath a tile program: a program is a block of threads, a tile is vectors in their registers, an element index is
 // one vector of a thread. See cuda_block.hpp for the rows and cuda_stream.hpp for bulk copies.
 //
-// A kernel's arguments are the program's parameters in one struct, each at a multiple of its own size, as a list of separate
-// parameters would lie: an entry is launched with the same bytes either way.
+// A kernel takes its arguments as one struct: a list of parameters could not be written down for a program of any type.
 #pragma once
 
 #include "kernels/tile/cuda_block.hpp"
@@ -149,32 +148,22 @@ class Machine {
   Stream stream_;
 };
 
-constexpr int next_offset(int at, int size) { return (at + size - 1) / size * size; }
-
-// The bytes of a program's parameters, each at a multiple of its size, padded to whole 8 bytes.
+// The arguments of a launch: a slot of 8 bytes for each, its value at the start.
 template <class... A>
 struct Parameters {
-  static constexpr int size() {
-    int at = 0;
-    ((at = next_offset(at, sizeof(A)) + int(sizeof(A))), ...);
-    return at;
-  }
-  alignas(8) unsigned char bytes[size()];
+  std::uint64_t slots[sizeof...(A)];
 };
 
 struct ParameterReader {
-  const unsigned char* bytes;
-  int at = 0;
+  const std::uint64_t* next;
 
   template <class A>
   TILE_FN A read() {
-    const int from = next_offset(at, sizeof(A));
-    at = from + int(sizeof(A));
-    return global(*reinterpret_cast<const A*>(bytes + from));
+    return global(*reinterpret_cast<const A*>(next++));
   }
 
  private:
-  // Pointers are to global memory, which the compiler can not see from bytes.
+  // Pointers are to global memory, which the compiler can not see from slots.
   template <class P>
   static TILE_FN P* global(P* pointer) {
     return static_cast<P*>(__cvta_global_to_generic(__cvta_generic_to_global(pointer)));
@@ -198,14 +187,14 @@ template <auto Program>
 struct Entry;
 template <class... A, void (*Program)(Machine&, A...)>
 struct Entry<Program> {
-  using Bytes = Parameters<A...>;
+  using Arguments = Parameters<A...>;
 
   TILE_FN explicit Entry(A... a) {
     Machine machine((is_aligned(a) && ...));
     Program(machine, a...);
   }
-  TILE_FN static void run(const Bytes& parameters) {
-    ParameterReader next{parameters.bytes};
+  TILE_FN static void run(const Arguments& parameters) {
+    ParameterReader next{parameters.slots};
     // Braces: the elements are evaluated from left to right.
     Entry{next.template read<A>()...};
   }
@@ -216,6 +205,6 @@ struct Entry<Program> {
 // The kernel NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`, the last argument of the macro.
 #define TILE_ENTRY(NAME, ...)                                                         \
   extern "C" __global__ void __launch_bounds__(tile::threads, MIN_PROGRAMS)           \
-      NAME(const __grid_constant__ tile::Entry<&__VA_ARGS__>::Bytes parameters) { \
+      NAME(const __grid_constant__ tile::Entry<&__VA_ARGS__>::Arguments parameters) { \
     tile::Entry<&__VA_ARGS__>::run(parameters);                                       \
   }
