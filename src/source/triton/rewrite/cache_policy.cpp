@@ -88,12 +88,18 @@ base::Result<Plan> plan_cache_policy(const Subject& subject, const Rewrite& rewr
         const std::string knob = knob_of(roles.role(access));
         const auto value = request.values.find(knob);
         if (value == request.values.end() || !done.insert(access.start()).second) continue;
-        const std::string keyword = value->second[0] == '.' ? "cache_modifier" : "eviction_policy";
+        const bool eviction = value->second[0] != '.';
+        const std::string keyword = eviction ? "eviction_policy" : "cache_modifier";
         const Arguments arguments = arguments_of(access);
         const std::string text = "\"" + value->second + "\"";
-        if (const Node* given = arguments.keyword(keyword)) {
-          if (string_value(*given) == value->second) continue;
+        const Node* given = arguments.keyword(keyword);
+        const Node* other = arguments.keyword(eviction ? "cache_modifier" : "eviction_policy");
+        if (given != nullptr && other == nullptr && string_value(*given) == value->second) continue;
+        if (given != nullptr && other != nullptr) continue;  // two that the assembler may not combine: not ours to sort out
+        if (given != nullptr) {
           editor.replace(*given, text);
+        } else if (other != nullptr) {
+          editor.replace(other->parent(), keyword + "=" + text);  // one access has one policy: PTX combines few of them
         } else {
           editor.append(access.child(Field::arguments), keyword + "=" + text);
         }

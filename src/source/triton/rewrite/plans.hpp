@@ -21,6 +21,7 @@ using Planner = base::Result<Plan> (*)(const Subject&, const Rewrite&, const std
 
 base::Result<Plan> plan_settings_function(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_programs_per_sm(const Subject&, const Rewrite&, const std::vector<Request>&);
+base::Result<Plan> plan_block_row(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_cache_policy(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_hoisted_loads(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_loop_stages(const Subject&, const Rewrite&, const std::vector<Request>&);
