@@ -10,6 +10,11 @@ void Editor::replace(Node node, std::string text) {
 
 void Editor::insert(std::size_t offset, const std::string& text) { insertions_[offset] += text; }
 
+void Editor::insert_outside(std::size_t offset, const std::string& text) {
+  std::string& there = insertions_[offset];
+  there = text + there;
+}
+
 std::string Editor::indentation(std::size_t offset) const {
   const std::string& text = subject_.text();
   std::size_t start = offset;

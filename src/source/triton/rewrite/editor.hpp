@@ -17,6 +17,8 @@ class Editor {
   void replace(Node node, std::string text);
   void insert(std::size_t offset, const std::string& text);  // several at one place stay in the order of the calls
 
+  void insert_outside(std::size_t offset, const std::string& text);  // before what was inserted there
+
   // Whole lines at the indentation of `statement`, before or after it. A line that is empty stays empty.
   void lines_before(Node statement, const std::vector<std::string>& lines);
   void lines_after(Node statement, const std::vector<std::string>& lines);

@@ -164,7 +164,7 @@ Shape RowShapes::binary(Node left, Node right, const Names& names) {
 }
 
 void RowShapes::wrap(Node node, const std::string& before, const std::string& after) {
-  if (!before.empty()) editor_.insert(node.start(), before);
+  if (!before.empty()) editor_.insert_outside(node.start(), before);  // operands are done before what holds them
   editor_.insert(node.end(), after);
 }
 
@@ -334,7 +334,7 @@ void RowShapes::mask_access(Node node, Node mask, Shape pointer, Shape mask_shap
   const bool expands = mask_shape != pointer;
   fit(mask, mask_shape, pointer);
   if (primary || expands) {
-    editor_.insert(mask.start(), rows + " & ");
+    editor_.insert_outside(mask.start(), rows + " & ");
   } else {
     wrap(mask, rows + " & (", ")");
   }

@@ -198,8 +198,8 @@ class SettingsPlanner {
       std::vector<std::string> lines = {later != nullptr ? "# Backward runs with settings of its own."
                                                          : "# Backward keeps the settings it had."};
       const std::string targets(call.targets.text());
-      lines.push_back(targets + (stages_later && stages_too ? ", num_stages = " : " = ") + value +
-                      (stages_later && !stages_too ? "[:2]" : ""));
+      const char* stages = !stages_later ? "" : stages_too ? ", num_stages" : ", _";
+      lines.push_back(targets + stages + " = " + value);
       if (stages_changed && stages_too && !stages_later)
         lines.push_back("num_stages = " + std::to_string(stages_before(call)));
       editor_.lines_before(leave, lines);
