@@ -24,11 +24,13 @@ import subprocess
 import sys
 import time
 
+sys.path.pop(0)  # this folder: the package bears the name of this file
+
 VERSION = "1.5.0"
 FOLDER = "build/kernel_tuner"
 CACHE = f"{FOLDER}/recording.json"
 ROWS = COLUMNS = 4096
-FLAGS = ["-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-pthread", "-I."]
+FLAGS = ["-std=c++20", "-O3", "-march=native", "-shared", "-fPIC", "-pthread", f"-I{os.getcwd()}"]
 STRATEGIES = ["random_sample", "greedy_ils", "greedy_mls", "genetic_algorithm", "simulated_annealing", "diff_evo",
               "dual_annealing", "pso"]
 KNOBS = ["BLOCK_ROW", "UNROLL", "VECTOR_BYTES", "PREFETCH_ROWS", "STREAMING_STORES", "num_threads"]
@@ -201,14 +203,17 @@ def tune(strategy, values, restrictions, arrays, seed=0, evaluations=None, simul
     numpy.random.seed(seed)
     text = "".join(f"#define {k} {v}\n" for k, v in
                    {"ROWS": ROWS, "COLUMNS": COLUMNS, "FLUSH_FLOATS": arrays[4].size}.items()) + HOST
+    root = os.getcwd()
     with open(os.devnull, "w") as nowhere:
         stdout, sys.stdout = sys.stdout, nowhere
+        os.chdir(FOLDER)  # it leaves its sources where it stands
         try:
             results, _ = kernel_tuner.tune_kernel(
                 "timed_rms_norm", text, 1, list(arrays), values, restrictions=restrictions, lang="C", compiler="g++",
                 compiler_options=[f for f in FLAGS if f not in ("-shared",)], strategy=strategy, strategy_options=options,
-                cache=CACHE, simulation_mode=simulate, verbose=False, quiet=True)
+                cache=f"{root}/{CACHE}", simulation_mode=simulate, verbose=False, quiet=True)
         finally:
+            os.chdir(root)
             sys.stdout = stdout
     return [r for r in results if isinstance(r.get("time"), (int, float))]
 
@@ -236,12 +241,12 @@ def main():
     values, restrictions = space()
     picks = Picks()
 
-    print("hone: profile and sweep", file=sys.stderr)
-    chosen, shipped, evaluations, seconds = hone_sweep(quick)
     print("Kernel Tuner: brute force", file=sys.stderr)
     tune("brute_force", values, restrictions, picks.arrays, simulate=False)
     everything = unique(tune("brute_force", values, restrictions, picks.arrays))
     best = min(everything, key=lambda r: r["time"])
+    print("hone: profile and sweep", file=sys.stderr)
+    chosen, shipped, evaluations, seconds = hone_sweep(quick)
 
     rows, candidates = [], []
 
@@ -311,4 +316,5 @@ def main():
             file.write(document)
 
 
-main()
+if __name__ == "__main__":
+    main()
