@@ -79,6 +79,76 @@ struct Column {
   TILE_FN float operator[](int row) const { return values[row]; }
 };
 
+// A whole number for each lane: labels, not yet widened to anything.
+struct Numbers {
+  std::int64_t lane[lanes];
+};
+TILE_FN Mask<lanes> operator==(Numbers a, std::int64_t b) {
+  Mask<lanes> mask{};
+  for (int j = 0; j < lanes; ++j) mask.bits[j] = a.lane[j] == b ? -1 : 0;
+  return mask;
+}
+
+// A vector of whole numbers.
+struct NumberRow {
+  const std::int64_t* data;
+  TILE_FN Numbers operator[](Element e) const {
+    Numbers numbers;
+    __builtin_memcpy(&numbers, data + e.column, sizeof numbers);
+    return numbers;
+  }
+  TILE_FN Numbers operator[](PartialElement e) const {
+    Numbers numbers{};
+    for (int j = 0; j < e.count; ++j) numbers.lane[j] = data[e.column + j];
+    return numbers;
+  }
+};
+
+// The elements of a vector of `count` at each lane's number; a NaN where there is no such element.
+template <class T>
+TILE_FN Values gather(Row<T> row, Numbers at, std::int64_t count) {
+  Values values;
+  for (int j = 0; j < lanes; ++j) {
+    const bool inside = at.lane[j] >= 0 && at.lane[j] < count;
+    values.v[j] = inside ? to_float(row.data[at.lane[j]]) : not_a_number();
+  }
+  return values;
+}
+
+// One whole number for each row of a block: a label, a column.
+template <int R>
+struct Indices {
+  std::int64_t values[R];
+  TILE_FN std::int64_t operator[](int row) const { return values[row]; }
+  // Where the element's column is its row's number.
+  TILE_FN Mask<lanes> marks(Element e) const { return marks(e.row, e.column); }
+  TILE_FN Mask<lanes> marks(PartialElement e) const { return marks(e.row, e.column); }
+
+ private:
+  TILE_FN Mask<lanes> marks(int row, std::int64_t column) const {
+    const std::int64_t ahead = values[row] - column;
+    const std::int32_t lane = ahead >= 0 && ahead < lanes ? std::int32_t(ahead) : -1;
+    return {lane_numbers<lanes>() == lane};
+  }
+};
+
+// The largest value of each row, and the sum of e^(value - largest).
+template <int R>
+struct ExpSum {
+  Column<R> maximum, sum;
+};
+
+// Several sums over the columns, each one value for each row.
+template <int R, int K>
+struct Columns {
+  Column<R> of[K];
+};
+
+// One sum over everything a program visits.
+struct Total {
+  double value;  // of whole rows: each row's part is summed in fp32 before
+};
+
 // fp32 sums over rows, one for each column, that live across the blocks of a program.
 struct Accumulator {
   float* data;
@@ -153,6 +223,27 @@ struct AddRows {
   }
 };
 
+// Destination of a map: added to a program's total, row by row.
+template <int R>
+struct AddTotal {
+  static constexpr bool streams = false;
+  Total* total;
+  mutable Values part = {};
+  template <int K>
+  TILE_FN void commit(std::int64_t, const Results<K>* values, int k) const {
+    repeat<R>([&](int r) TILE_LAMBDA { part = part + values[r].of[k]; });
+  }
+  template <int K>
+  TILE_FN void commit_partial(std::int64_t, int count, const Results<K>* values, int k) const {
+    repeat<R>([&](int r) TILE_LAMBDA { part = part + first_lanes(values[r].of[k], count); });
+  }
+  TILE_FN void finish() const { total->value += horizontal_sum(part); }
+};
+template <class D>
+TILE_FN void finish(const D& destination) {
+  if constexpr (requires { destination.finish(); }) destination.finish();
+}
+
 // R rows that are worked on together, in steps of U vectors.
 template <int R, int U = unroll>
 class Block {
@@ -165,8 +256,13 @@ class Block {
   // The block's rows of a matrix whose rows are `stride` elements apart, not yet read.
   template <class T>
   TILE_FN Tile<T, R, true> load(const T* matrix, std::int64_t stride) const {
+    return load(matrix, stride, [](std::int64_t row) TILE_LAMBDA { return row; });
+  }
+  // The same where the block's row is row place(row) of the matrix.
+  template <class T, class Place>
+  TILE_FN Tile<T, R, true> load(const T* matrix, std::int64_t stride, Place place) const {
     Tile<T, R, true> tile;
-    for (int r = 0; r < R; ++r) tile.rows[r] = matrix + (first_row_ + r) * stride;
+    for (int r = 0; r < R; ++r) tile.rows[r] = matrix + place(first_row_ + r) * stride;
     tile.next_block = R * stride * std::int64_t(sizeof(T));
     tile.half_row = columns_ * std::int64_t(sizeof(T)) / 2;
     return tile;
@@ -183,12 +279,20 @@ class Block {
   // Rows of a matrix as destination of a map.
   template <class T>
   TILE_FN StoreRows<T, R> rows_of(T* matrix, std::int64_t stride) const {
+    return rows_of(matrix, stride, [](std::int64_t row) TILE_LAMBDA { return row; });
+  }
+  template <class T, class Place>
+  TILE_FN StoreRows<T, R> rows_of(T* matrix, std::int64_t stride, Place place) const {
     StoreRows<T, R> rows;
-    for (int r = 0; r < R; ++r) rows.rows[r] = matrix + (first_row_ + r) * stride;
+    for (int r = 0; r < R; ++r) rows.rows[r] = matrix + place(first_row_ + r) * stride;
     rows.ring = ring_;
     return rows;
   }
   TILE_FN AddRows<R> sum_into(Accumulator accumulator) const { return {accumulator.data}; }
+  TILE_FN AddTotal<R> sum_into(Total& total) const { return {&total}; }
+
+  // The number of a row of the block among all rows.
+  TILE_FN std::int64_t row(int r) const { return first_row_ + r; }
 
   template <class T>
   TILE_FN Column<R> load_column(const T* values) const {
@@ -208,35 +312,134 @@ class Block {
     return column;
   }
 
+  TILE_FN Indices<R> load_indices(const std::int64_t* values) const {
+    Indices<R> indices;
+    for (int r = 0; r < R; ++r) indices.values[r] = values[first_row_ + r];
+    return indices;
+  }
+  TILE_FN void store_indices(std::int64_t* values, const Indices<R>& indices) const {
+    for (int r = 0; r < R; ++r) values[first_row_ + r] = indices.values[r];
+  }
+  template <class F>
+  TILE_FN Indices<R> each_index(F f) const {
+    Indices<R> indices;
+    repeat<R>([&](int r) TILE_LAMBDA { indices.values[r] = f(r); });
+    return indices;
+  }
+  // Whether f(row) holds for any row of the block: a condition to branch on.
+  template <class F>
+  TILE_FN bool any(F f) const {
+    bool found = false;
+    repeat<R>([&](int r) TILE_LAMBDA { found = found || f(r); });
+    return found;
+  }
+  // The element of each row, or of a shared row, at the row's number; a NaN where there is no such column.
+  template <class T, bool First>
+  TILE_FN Column<R> gather(const Tile<T, R, First>& tile, const Indices<R>& at) const {
+    return each_row([&](int r) TILE_LAMBDA {
+      return at[r] >= 0 && at[r] < columns_ ? to_float(tile.rows[r][at[r]]) : not_a_number();
+    });
+  }
+  template <class T>
+  TILE_FN Column<R> gather(Row<T> row, const Indices<R>& at) const {
+    return each_row([&](int r) TILE_LAMBDA {
+      return at[r] >= 0 && at[r] < columns_ ? to_float(row.data[at[r]]) : not_a_number();
+    });
+  }
+
+  // The largest f over the columns, for each row; -infinity where there are none. A NaN may be passed over.
+  template <class F>
+  TILE_FN Column<R> max(F f) const {
+    return maximum_between(0, columns_, f);
+  }
+
+  // Both in one reading of the row's memory: stretches of 1024 columns are read twice, the second time from the first-level
+  // cache, and the sum is scaled when a stretch has a larger value than those before.
+  template <class F>
+  TILE_FN ExpSum<R> exp_sum(F f) const {
+    ExpSum<R> so_far;
+    repeat<R>([&](int r) TILE_LAMBDA {
+      so_far.maximum.values[r] = -infinity();
+      so_far.sum.values[r] = 0;
+    });
+    for (std::int64_t c = 0; c < columns_;) {
+      const std::int64_t end = columns_ - c < stretch ? columns_ : c + stretch;
+      const Column<R> largest = maximum_between(c, end, f);
+      Column<R> shift;
+      repeat<R>([&](int r) TILE_LAMBDA {
+        const float before = so_far.maximum.values[r], now = maximum(largest.values[r], before);
+        // Where every value so far is -infinity, e^(value - 0) is the 0 that it should add.
+        shift.values[r] = now == -infinity() ? 0.0f : now;
+        if (now > before) so_far.sum.values[r] *= exp(before - now);
+        so_far.maximum.values[r] = now;
+      });
+      const Column<R> part = sum_between(c, end, [&](auto e) TILE_LAMBDA { return exp(f(e) - shift[e]); });
+      repeat<R>([&](int r) TILE_LAMBDA { so_far.sum.values[r] += part.values[r]; });
+      c = end;
+    }
+    return so_far;
+  }
+
+  // The smallest column where f is `value`, for each row; -1 where it is nowhere. At most 2^31 columns.
+  template <class F>
+  TILE_FN Indices<R> first_column_of(Column<R> value, F f) const {
+    typedef typename Values::Integers Integers;
+    Integers first[R];
+    repeat<R>([&](int r) TILE_LAMBDA { first[r] = Integers{} + 0x7fffffff; });
+    const auto visit = [&](auto e, int r) TILE_LAMBDA {
+      const Integers place = lane_numbers<lanes>() + std::int32_t(e.column);
+      const Mask<lanes> here = f(e) == value[e];
+      first[r] = (here.bits & (place < first[r])) ? place : first[r];
+    };
+    std::int64_t c = 0;
+    for (; c + lanes <= columns_; c += lanes) repeat<R>([&](int r) TILE_LAMBDA { visit(Element{c, r, 0}, r); });
+    // Lanes beyond the last column hold zeros, which may equal the value: their places are no columns.
+    if (c < columns_) repeat<R>([&](int r) TILE_LAMBDA { visit(PartialElement{c, r, int(columns_ - c)}, r); });
+    return each_index([&](int r) TILE_LAMBDA {
+      std::int64_t found = columns_;
+      for (int j = 0; j < lanes; ++j) found = first[r][j] < found ? first[r][j] : found;
+      return found < columns_ ? found : -1;
+    });
+  }
+
+  // Several sums over the columns in one reading: f's results, each as `sum` does it.
+  template <class F>
+  TILE_FN auto sums(F f) const {
+    constexpr int K = sizeof(as_results(f(Element{}))) / sizeof(Values);
+    Columns<R, K> total;
+    repeat<K>([&](int k) TILE_LAMBDA {
+      repeat<R>([&](int r) TILE_LAMBDA { total.of[k].values[r] = 0; });
+    });
+    std::int64_t c = 0;
+    while (c < columns_) {
+      Values part[R][K] = {};
+      const std::int64_t end = columns_ - c < 1024 * lanes ? columns_ : c + 1024 * lanes;
+      for (; c + lanes <= end; c += lanes) {
+        repeat<R>([&](int r) TILE_LAMBDA {
+          const auto values = as_results(f(Element{c, r, 0}));
+          repeat<K>([&](int k) TILE_LAMBDA { part[r][k] = part[r][k] + values.of[k]; });
+        });
+      }
+      if (c < end) {
+        const int count = int(end - c);
+        repeat<R>([&](int r) TILE_LAMBDA {
+          const auto values = as_results(f(PartialElement{c, r, count}));
+          repeat<K>([&](int k) TILE_LAMBDA { part[r][k] = part[r][k] + first_lanes(values.of[k], count); });
+        });
+        c = end;
+      }
+      repeat<R>([&](int r) TILE_LAMBDA {
+        repeat<K>([&](int k) TILE_LAMBDA { total.of[k].values[r] += horizontal_sum(part[r][k]); });
+      });
+    }
+    return total;
+  }
+
   // The sum of f over the columns, in fp32, for each row. U * lanes partial sums, joined every 1024 steps: a chain of
   // additions is at most 1024 long whatever the row's length.
   template <class F>
   TILE_FN Column<R> sum(F f) const {
-    float total[R] = {};
-    std::int64_t c = 0;
-    do {
-      Values part[R][U] = {};
-      const std::int64_t end = columns_ - c < 1024 * step ? columns_ : c + 1024 * step;
-      for (; c + step <= end; c += step) {
-        repeat<U>([&](int u) TILE_LAMBDA {
-          repeat<R>([&](int r) TILE_LAMBDA { part[r][u] = part[r][u] + f(Element{c + u * lanes, r, u}); });
-        });
-      }
-      while (c < end) {
-        const int count = end - c < lanes ? int(end - c) : lanes;
-        repeat<R>([&](int r) TILE_LAMBDA {
-          part[r][0] = part[r][0] + first_lanes(f(PartialElement{c, r, count}), count);
-        });
-        c += count;
-      }
-      repeat<R>([&](int r) TILE_LAMBDA {
-        repeat<U - 1>([&](int u) TILE_LAMBDA { part[r][0] = part[r][0] + part[r][u + 1]; });
-        total[r] += horizontal_sum(part[r][0]);
-      });
-    } while (c < columns_);
-    Column<R> column;
-    repeat<R>([&](int r) TILE_LAMBDA { column.values[r] = total[r]; });
-    return column;
+    return sum_between(0, columns_, f);
   }
 
   // destination_k(element) = the k-th result of f(element), for every element of the block. f has read an element of every
@@ -270,10 +473,66 @@ class Block {
       }
       end = columns_;
     }
+    finish(first);
+    (finish(others), ...);
   }
 
  private:
   static constexpr std::int64_t step = U * lanes;
+  static constexpr std::int64_t stretch = 1024;  // a multiple of every step
+
+  template <class F>
+  TILE_FN Column<R> sum_between(std::int64_t c, std::int64_t last, F f) const {
+    float total[R] = {};
+    do {
+      Values part[R][U] = {};
+      const std::int64_t end = last - c < 1024 * step ? last : c + 1024 * step;
+      for (; c + step <= end; c += step) {
+        repeat<U>([&](int u) TILE_LAMBDA {
+          repeat<R>([&](int r) TILE_LAMBDA { part[r][u] = part[r][u] + f(Element{c + u * lanes, r, u}); });
+        });
+      }
+      while (c < end) {
+        const int count = end - c < lanes ? int(end - c) : lanes;
+        repeat<R>([&](int r) TILE_LAMBDA {
+          part[r][0] = part[r][0] + first_lanes(f(PartialElement{c, r, count}), count);
+        });
+        c += count;
+      }
+      repeat<R>([&](int r) TILE_LAMBDA {
+        repeat<U - 1>([&](int u) TILE_LAMBDA { part[r][0] = part[r][0] + part[r][u + 1]; });
+        total[r] += horizontal_sum(part[r][0]);
+      });
+    } while (c < last);
+    Column<R> column;
+    repeat<R>([&](int r) TILE_LAMBDA { column.values[r] = total[r]; });
+    return column;
+  }
+
+
+  template <class F>
+  TILE_FN Column<R> maximum_between(std::int64_t c, std::int64_t last, F f) const {
+    Values part[R][U];
+    repeat<R>([&](int r) TILE_LAMBDA {
+      repeat<U>([&](int u) TILE_LAMBDA { part[r][u] = Values::broadcast(-infinity()); });
+    });
+    for (; c + step <= last; c += step) {
+      repeat<U>([&](int u) TILE_LAMBDA {
+        repeat<R>([&](int r) TILE_LAMBDA { part[r][u] = maximum(f(Element{c + u * lanes, r, u}), part[r][u]); });
+      });
+    }
+    while (c < last) {
+      const int count = last - c < lanes ? int(last - c) : lanes;
+      repeat<R>([&](int r) TILE_LAMBDA {
+        part[r][0] = maximum(first_lanes(f(PartialElement{c, r, count}), count, -infinity()), part[r][0]);
+      });
+      c += count;
+    }
+    return each_row([&](int r) TILE_LAMBDA {
+      repeat<U - 1>([&](int u) TILE_LAMBDA { part[r][0] = maximum(part[r][0], part[r][u + 1]); });
+      return horizontal_maximum(part[r][0]);
+    });
+  }
 
   std::int64_t first_row_, columns_;
   char* ring_;
@@ -291,6 +550,16 @@ class Machine {
   TILE_FN Row<T> row(const T* data, std::int64_t = 0) const {
     return {data};
   }
+
+  // A vector of whole numbers, and one element of a vector.
+  TILE_FN NumberRow numbers(const std::int64_t* data) const { return {data}; }
+  template <class T>
+  TILE_FN float scalar(const T* element) const {
+    return to_float(*element);
+  }
+  // A sum over everything the program visits, from zero: a map's destination. And its value, at the end of the program.
+  TILE_FN Total total() const { return {0}; }
+  TILE_FN void store_total(float* element, const Total& total) const { *element = float(total.value); }
 
   // Sums over the rows of this program, kept in `memory` (columns values), from zero.
   TILE_FN Accumulator accumulator(float* memory, std::int64_t columns) const {

@@ -61,17 +61,34 @@ TILE_FN Pack<N> operator-(Pack<N> a) {
   return {-a.v};
 }
 
+#define TILE_COMPARISON(OP)                           \
+  template <int N>                                    \
+  TILE_FN Mask<N> operator OP(Pack<N> a, Pack<N> b) { \
+    return {a.v OP b.v};                              \
+  }                                                   \
+  template <int N>                                    \
+  TILE_FN Mask<N> operator OP(Pack<N> a, float b) {   \
+    return a OP Pack<N>::broadcast(b);                \
+  }                                                   \
+  template <int N>                                    \
+  TILE_FN Mask<N> operator OP(float a, Pack<N> b) {   \
+    return Pack<N>::broadcast(a) OP b;                \
+  }
+TILE_COMPARISON(<)
+TILE_COMPARISON(<=)
+TILE_COMPARISON(>)
+TILE_COMPARISON(>=)
+TILE_COMPARISON(==)
+#undef TILE_COMPARISON
+
+// Where both hold, and where one does.
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, Pack<N> b) {
-  return {a.v < b.v};
+TILE_FN Mask<N> operator&(Mask<N> a, Mask<N> b) {
+  return {a.bits & b.bits};
 }
 template <int N>
-TILE_FN Mask<N> operator<(Pack<N> a, float b) {
-  return a < Pack<N>::broadcast(b);
-}
-template <int N>
-TILE_FN Mask<N> operator>(Pack<N> a, float b) {
-  return Pack<N>::broadcast(b) < a;
+TILE_FN Mask<N> operator|(Mask<N> a, Mask<N> b) {
+  return {a.bits | b.bits};
 }
 
 // Where the mask holds a, elsewhere b.
@@ -90,6 +107,40 @@ TILE_FN Pack<N> select(Mask<N> mask, float a, Pack<N> b) {
   if constexpr (no_compute) return b;
   return select(mask, Pack<N>::broadcast(a), b);
 }
+
+template <int N>
+TILE_FN Pack<N> select(Mask<N> mask, float a, float b) {
+  return select(mask, Pack<N>::broadcast(a), Pack<N>::broadcast(b));
+}
+// The same with a condition that all lanes share, and on values of a row.
+template <int N>
+TILE_FN Pack<N> select(bool condition, Pack<N> a, Pack<N> b) {
+  return condition ? a : b;
+}
+template <int N>
+TILE_FN Pack<N> select(bool condition, Pack<N> a, float b) {
+  return condition ? a : Pack<N>::broadcast(b);
+}
+TILE_FN float select(bool condition, float a, float b) { return condition ? a : b; }
+
+// The larger and the smaller one. Where one operand is a NaN it is b.
+template <int N>
+TILE_FN Pack<N> maximum(Pack<N> a, Pack<N> b) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  if constexpr (N == 16) return {__builtin_ia32_maxps512_mask(a.v, b.v, b.v, 0xffff, 4)};
+#endif
+  return select(a > b, a, b);
+}
+TILE_FN float maximum(float a, float b) { return a > b ? a : b; }
+template <int N>
+TILE_FN Pack<N> minimum(Pack<N> a, Pack<N> b) {
+  return select(a < b, a, b);
+}
+template <int N>
+TILE_FN Pack<N> minimum(Pack<N> a, float b) {
+  return minimum(a, Pack<N>::broadcast(b));
+}
+TILE_FN float minimum(float a, float b) { return a < b ? a : b; }
 
 // max(x, 0) that keeps a NaN: a comparison with NaN is false.
 template <int N>
@@ -118,11 +169,14 @@ TILE_FN Pack<N> power_of_two(typename Pack<N>::Integers n) {
   return {reinterpret_cast<typename Pack<N>::Vector>((n + 127) << 23)};
 }
 
-// x = k ln 2 + r with a whole k and |r| <= ln 2 / 2 (a little more where the product was rounded), and e^r.
+// x = k ln 2 + r with a whole k and |r| <= ln 2 / 2 (a little more where the product was rounded), and (e^r - 1) / r.
 template <int N>
 struct ReducedExp {
-  typename Pack<N>::Integers k;
-  Pack<N> value;
+  Pack<N> k, r, quotient;
+  TILE_FN typename Pack<N>::Integers whole_k() const {
+    return __builtin_convertvector(k.v, typename Pack<N>::Integers);
+  }
+  TILE_FN Pack<N> value() const { return quotient * r + 1.0f; }  // e^r
 };
 // The polynomial 1 + r + r^2 q(r) has the q of degree 4 that minimizes its largest relative error on that interval, 3.1e-9
 // before its coefficients are rounded (least squares, weights raised where the error is large until it is level).
@@ -138,8 +192,7 @@ TILE_FN ReducedExp<N> reduced_exp(Pack<N> x) {
   q = q * r + 0.1666652113199234f;
   q = q * r + 0.4999999403953552f;
   q = q * r + 1.0f;
-  q = q * r + 1.0f;
-  return {__builtin_convertvector(k.v, typename Pack<N>::Integers), q};
+  return {k, r, q};
 }
 
 // e^x within 2 units in the last place. The scaling by 2^k in two steps lets overflow end in infinity and underflow in
@@ -148,8 +201,8 @@ template <int N>
 TILE_FN Pack<N> exp(Pack<N> x) {
   if constexpr (no_compute) return x;
   const ReducedExp<N> e = reduced_exp(clamp(x, -104.0f, 89.0f));
-  const auto half = e.k >> 1;
-  return e.value * power_of_two<N>(half) * power_of_two<N>(e.k - half);
+  const auto k = e.whole_k(), half = k >> 1;
+  return e.value() * power_of_two<N>(half) * power_of_two<N>(k - half);
 }
 
 // 1 + e^x, NaN for NaN. Scaled in one step: e^x is infinite from 88.4 on, and 2^-126 at least, which the sum does not see.
@@ -157,7 +210,7 @@ template <int N>
 TILE_FN Pack<N> one_plus_exp(Pack<N> x) {
   if constexpr (no_compute) return x;
   const ReducedExp<N> e = reduced_exp(clamp(x, -87.0f, 89.0f));
-  return e.value * power_of_two<N>(e.k) + 1.0f;
+  return e.value() * power_of_two<N>(e.whole_k()) + 1.0f;
 }
 
 template <int N>
@@ -169,6 +222,25 @@ template <int N>
 TILE_FN Pack<N> silu(Pack<N> x) {
   return x / one_plus_exp(-x);
 }
+
+// tanh(x) = t / (t + 2) with t = e^(2x) - 1 = 2^k (e^r - 1) + (2^k - 1), which loses no digit near 0. Within 4 units in the
+// last place; from |x| = 9.1 on it is 1 or -1. NaN stays NaN.
+template <int N>
+TILE_FN Pack<N> tanh(Pack<N> x) {
+  if constexpr (no_compute) return x;
+  const ReducedExp<N> e = reduced_exp(clamp(x * 2.0f, -40.0f, 40.0f));
+  const Pack<N> scale = power_of_two<N>(e.whole_k());
+  const Pack<N> t = e.quotient * e.r * scale + (scale - 1.0f);
+  return t / (t + 2.0f);
+}
+
+// The same functions of a value of a row.
+TILE_FN float exp(float x) { return exp(Pack<4>::broadcast(x)).v[0]; }
+TILE_FN float tanh(float x) { return tanh(Pack<4>::broadcast(x)).v[0]; }
+TILE_FN float sigmoid(float x) { return sigmoid(Pack<4>::broadcast(x)).v[0]; }
+TILE_FN float log(float x) { return __builtin_logf(x); }
+TILE_FN float infinity() { return __builtin_inff(); }
+TILE_FN float not_a_number() { return __builtin_nanf(""); }
 
 TILE_FN float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
 template <int N>
@@ -192,12 +264,33 @@ TILE_FN float horizontal_sum(Pack<N> a) {
   }
 }
 
-// The first `count` lanes of a; zero elsewhere.
+// The lanes' maximum.
 template <int N>
-TILE_FN Pack<N> first_lanes(Pack<N> a, int count) {
+TILE_FN float horizontal_maximum(Pack<N> a) {
+  if constexpr (N == 1) {
+    return a.v[0];
+  } else {
+    Pack<N / 2> low, high;
+    __builtin_memcpy(&low.v, &a.v, sizeof low.v);
+    __builtin_memcpy(&high.v, reinterpret_cast<const char*>(&a.v) + sizeof low.v, sizeof high.v);
+    return horizontal_maximum(Pack<N / 2>{low.v > high.v ? low.v : high.v});
+  }
+}
+
+// 0, 1, ..., N - 1
+template <int N>
+TILE_FN typename Pack<N>::Integers lane_numbers() {
   typename Pack<N>::Integers lane{};
   for (int j = 0; j < N; ++j) lane[j] = j;
-  return select(Mask<N>{lane < count}, a, 0.0f);
+  return lane;
+}
+
+// The first `count` lanes of a; `otherwise` elsewhere.
+template <int N>
+TILE_FN Pack<N> first_lanes(Pack<N> a, int count, float otherwise = 0.0f) {
+  if constexpr (no_compute) return a;
+  const typename Pack<N>::Integers lane = lane_numbers<N>();
+  return {lane < count ? a.v : Pack<N>::broadcast(otherwise).v};
 }
 
 }  // namespace tile

@@ -3,8 +3,21 @@
 //   block.keep(tile)                        the same rows once they were read: on the chip
 //   block.sum([&](auto e) { ... })          a sum over the columns, one value for each row
 //   block.map([&](auto e) { ... }, to...)   a value for each element, stored or added to an accumulator
+//   block.sums([&](auto e) { ... })         several sums in one reading: the map's tile::results, as .of[k]
+//   block.max([&](auto e) { ... })          the largest value of each row
+//   block.exp_sum([&](auto e) { ... })      the largest value of each row and the sum of e^(value - largest), in one reading
+//   block.first_column_of(value, f)         the first column where f(e) is the row's value
+//   block.each_row / each_index(f)          f(row) for each row, a float or a whole number: column[row], indices[row]
+//   block.load_column / load_indices(v)     one value, one label for each row; store_column, store_indices
+//   block.gather(tile or row, indices)      the element of each row at the row's label (in memory: before it is overwritten)
+//   indices.marks(e)                        where the element's column is its row's label
+//   block.any([&](int row) { ... })         a condition that holds for any row of the block: what may be branched on
+//   select(condition, a, b)                 a where a comparison of elements or of rows' values holds
+//   block.load / rows_of(m, stride, place)  the same where the block's row is row place(row) of the matrix
 //   machine.row(vector, columns)            one row shared by all rows: indexed by the element's column
 //   machine.accumulator(memory, columns)    sums over rows that live across the blocks of a program
+//   machine.total(), block.sum_into(total)  one sum over everything a program visits; machine.store_total(address, total)
+//   machine.numbers(labels), gather(row, numbers[e], count), machine.scalar(address)
 //   machine.for_rows(rows, per_program, columns, [&](auto block) { ... })
 // A tile, a row and a column (one value for each row) are all indexed by the element, which broadcasts them.
 // What the element index is, a vector of one core or a register of a thread, only the machine's header knows, and which rows
