@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -54,7 +55,21 @@ struct BufferView {
 };
 using Argument = std::variant<BufferView, std::int32_t, std::int64_t, float>;
 
-// One launch: `programs` instances of an entry, numbered from 0.
+enum class ElementType { fp32, fp16, bf16 };
+
+// c = a b + beta c: c of m x n elements, a of m x k, b of k x n, row-major, consecutive rows `stride` elements apart; a
+// transposed operand lies in memory as its transpose. Products are summed in fp32. With beta 0 c is not read.
+struct MatrixProduct {
+  std::int64_t m = 0, n = 0, k = 0;
+  BufferView a, b, c;
+  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+  bool a_transposed = false, b_transposed = false;
+  ElementType input = ElementType::fp32, output = ElementType::fp32;  // of a and b; of c
+  float beta = 0;
+};
+
+// One launch: `programs` instances of an entry, numbered from 0; or, where `product` is set, a matrix product by the device's
+// own library, for which `program` and `arguments` mean nothing and `entry` is a name for messages.
 struct Launch {
   const Program* program = nullptr;
   std::string entry;
@@ -63,6 +78,7 @@ struct Launch {
   std::size_t dynamic_shared_bytes = 0;
   int cluster_size = 1;
   std::vector<Argument> arguments;
+  std::optional<MatrixProduct> product;
 };
 
 struct TimingConditions {

@@ -205,13 +205,17 @@ base::Result<std::unique_ptr<Buffer>> CpuDevice::allocate(std::size_t bytes) {
 std::vector<Region> CpuDevice::regions_of(const std::vector<Launch>& launches) const {
   std::set<const CpuBuffer*> seen;
   std::vector<Region> regions;
+  const auto add = [&](const BufferView& view) {
+    const auto* buffer = dynamic_cast<const CpuBuffer*>(view.buffer);
+    if (buffer == nullptr || buffer->bytes() == 0 || !seen.insert(buffer).second) return;
+    regions.push_back({buffer->mapping().data(), buffer->bytes()});
+  };
   for (const Launch& launch : launches) {
     for (const Argument& argument : launch.arguments) {
-      const auto* view = std::get_if<BufferView>(&argument);
-      const auto* buffer = view == nullptr ? nullptr : dynamic_cast<const CpuBuffer*>(view->buffer);
-      if (buffer == nullptr || buffer->bytes() == 0 || !seen.insert(buffer).second) continue;
-      regions.push_back({buffer->mapping().data(), buffer->bytes()});
+      if (const auto* view = std::get_if<BufferView>(&argument)) add(*view);
     }
+    if (!launch.product) continue;
+    for (const BufferView& view : {launch.product->a, launch.product->b, launch.product->c}) add(view);
   }
   return regions;
 }

@@ -56,6 +56,10 @@ struct Call {
 };
 void make_call(void* context) {
   const Call& call = *static_cast<Call*>(context);
+  if (call.launch->product) {
+    run_product_share(*call.launch->product, call.worker, call.launch->workers);
+    return;
+  }
   call.launch->entry.run(call.launch->pointers.data(), call.share.first, call.share.last, call.worker,
                          call.launch->workers, call.workspace);
 }
@@ -145,7 +149,9 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
     const auto wrong = [&launch](const std::string& expected, const std::string& found) {
       return base::Error{base::ErrorKind::internal, expected, found, "launch of '" + launch.entry + "'", ""};
     };
-    if (dynamic_cast<const CpuProgram*>(launch.program) == nullptr) {
+    if (launch.product) {
+      if (auto prepared = prepare_product(*launch.product); !prepared) return prepared.error();
+    } else if (dynamic_cast<const CpuProgram*>(launch.program) == nullptr) {
       return wrong("a program compiled by the CPU device", launch.program == nullptr ? "none" : "another device's");
     }
     if (launch.programs < 0) return wrong("a number of programs, 0 or more", std::to_string(launch.programs));
@@ -163,6 +169,17 @@ base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& lau
   if (auto checked = check_launches(launches); !checked) return checked.error();
   std::vector<PreparedLaunch> prepared;
   for (const Launch& launch : launches) {
+    if (launch.product) {
+      if (launch.product->m == 0 || launch.product->n == 0) continue;
+      PreparedLaunch ready;
+      ready.entry_name = launch.entry;
+      ready.program_name = "the library of matrix products";
+      ready.product = *prepare_product(*launch.product);
+      ready.workers = launch.threads == 0 ? cores : launch.threads;
+      ready.programs = ready.workers;
+      prepared.push_back(std::move(ready));
+      continue;
+    }
     const auto& program = dynamic_cast<const CpuProgram&>(*launch.program);
     auto entry = program.entry(launch.entry);
     if (!entry) return entry.error();
@@ -194,7 +211,7 @@ base::Result<void> reserve_for(WorkerPool& pool, std::vector<PreparedLaunch>& la
   std::optional<FaultGuard> guard;
   if (guarded) guard.emplace();
   for (const PreparedLaunch& launch : launches) {
-    if (launch.entry.workspace_bytes == nullptr) continue;
+    if (launch.product || launch.entry.workspace_bytes == nullptr) continue;
     Question question{&launch, 0};
     if (const int signal_number = call_entry(ask_workspace, &question, guarded); signal_number != 0) {
       return fault(launch, signal_words(signal_number) + " while telling its workspace", 0);

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "device/cpu/cpu_memory.hpp"
 #include "device/cpu/cpu_program.hpp"
+#include "device/cpu/matrix_product.hpp"
 #include "device/cpu/worker_pool.hpp"
 #include "device/device.hpp"
 
@@ -50,11 +52,12 @@ struct PreparedLaunch {
   int workers = 0;
   std::vector<std::uint64_t> values;  // one slot an argument; the value stands at its start
   std::vector<void*> pointers;        // to the slots
+  std::optional<PreparedProduct> product;  // instead of an entry
 };
 
 constexpr int most_workers = 4096;
 
-// What is wrong with a launch whatever its code does; empty when nothing is. Loads no code.
+// What is wrong with a launch whatever its code does; empty when nothing is. Loads no code but the library of a matrix product.
 base::Result<void> check_launches(const std::vector<Launch>& launches);
 // Loads programs where needed. `cores`: workers of a launch that leaves the choice to the device.
 base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& launches, int cores);

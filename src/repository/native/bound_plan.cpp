@@ -76,15 +76,63 @@ std::string launch_hash(const kernels::Plan& plan) {
       text += std::visit(
           [](const auto& value) -> std::string {
             using T = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, kernels::TensorArgument>) return "|" + value.name;
+            if constexpr (std::is_same_v<T, kernels::TensorArgument>) return fmt::format("|{}+{}", value.name, value.offset_bytes);
             else return fmt::format("|{}", value);
           },
           argument);
+    if (const auto& product = launch.product) {
+      text += fmt::format("|{} x {} x {}|{}{}|{}", product->m, product->n, product->k, product->a_transposed, product->b_transposed, product->beta);
+      for (const auto* operand : {&product->a, &product->b, &product->c}) text += fmt::format("|{}+{}", operand->name, operand->offset_bytes);
+    }
     text += '\n';
   }
   for (const auto& tensor : plan.scratch) text += fmt::format("{}:{}x{}\n", tensor.name, tensor.rows, tensor.row_stride);
   return base::content_hash(text);
 }
+
+namespace {
+
+std::vector<kernels::TensorArgument> tensors_of(const kernels::Launch& launch) {
+  std::vector<kernels::TensorArgument> tensors;
+  for (const auto& argument : launch.arguments)
+    if (auto* tensor = std::get_if<kernels::TensorArgument>(&argument)) tensors.push_back(*tensor);
+  if (launch.product) tensors.insert(tensors.end(), {launch.product->a, launch.product->b, launch.product->c});
+  return tensors;
+}
+
+device::ElementType device_type(kernels::DType dtype) {
+  switch (dtype) {
+    case kernels::DType::fp16: return device::ElementType::fp16;
+    case kernels::DType::bf16: return device::ElementType::bf16;
+    default: return device::ElementType::fp32;
+  }
+}
+
+// Where tensors of a plan lie: its scratch, and the problem's tensors.
+struct Places {
+  std::map<std::string, device::BufferView> scratch;
+  const TensorViews& tensors;
+  base::Result<device::BufferView> of(const kernels::TensorArgument& tensor, const std::string& entry) const {
+    auto found = scratch.find(tensor.name);
+    if (found == scratch.end()) {
+      found = tensors.find(tensor.name);
+      if (found == tensors.end())
+        return base::Error{base::ErrorKind::internal, "every tensor of a launch to be a tensor of the problem or scratch of its plan",
+                           tensor.name, entry, "correct the plan"};
+    }
+    return device::BufferView{found->second.buffer, found->second.offset_bytes + static_cast<std::size_t>(tensor.offset_bytes)};
+  }
+};
+
+base::Result<device::MatrixProduct> bind_product(const kernels::MatrixProduct& product, const Places& places, const std::string& entry) {
+  auto a = places.of(product.a, entry), b = places.of(product.b, entry), c = places.of(product.c, entry);
+  for (const auto* view : {&a, &b, &c})
+    if (!*view) return view->error();
+  return device::MatrixProduct{product.m, product.n, product.k, *a, *b, *c, product.a_stride, product.b_stride, product.c_stride,
+                               product.a_transposed, product.b_transposed, device_type(product.input), device_type(product.output), product.beta};
+}
+
+}  // namespace
 
 std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
   std::int64_t peak = 0;
@@ -94,8 +142,8 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
       std::size_t first = plan.launches.size(), last = 0;
       bool used = false;
       for (std::size_t i = 0; i < plan.launches.size(); ++i)
-        for (const auto& argument : plan.launches[i].arguments)
-          if (auto* name = std::get_if<kernels::TensorArgument>(&argument); name && name->name == tensor.name) {
+        for (const kernels::TensorArgument& argument : tensors_of(plan.launches[i]))
+          if (argument.name == tensor.name) {
             first = std::min(first, i);
             last = std::max(last, i);
             used = true;
@@ -111,11 +159,11 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
                                                          std::shared_ptr<device::Program> program, const TensorViews& tensors) {
   auto bound = std::make_unique<BoundPlan>();
   bound->program_ = std::move(program);
-  std::map<std::string, device::BufferView> scratch;
+  Places places{{}, tensors};
   for (const auto& tensor : plan.scratch) {
     auto buffer = device.allocate(static_cast<std::size_t>(std::max<std::int64_t>(tensor.bytes(), 1)));
     if (!buffer) return buffer.error();
-    scratch[tensor.name] = {buffer->get(), 0};
+    places.scratch[tensor.name] = {buffer->get(), 0};
     bound->scratch_.push_back(std::move(*buffer));
   }
   for (const auto& launch : plan.launches) {
@@ -127,15 +175,10 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
     out.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
     out.cluster_size = launch.cluster_size;
     for (const auto& argument : launch.arguments) {
-      if (auto* name = std::get_if<kernels::TensorArgument>(&argument)) {
-        if (auto it = scratch.find(name->name); it != scratch.end()) {
-          out.arguments.emplace_back(it->second);
-        } else if (auto placed = tensors.find(name->name); placed != tensors.end()) {
-          out.arguments.emplace_back(placed->second);
-        } else {
-          return base::Error{base::ErrorKind::internal, "every tensor of a launch to be a tensor of the problem or scratch of its plan",
-                             name->name, launch.entry, "correct the plan"};
-        }
+      if (auto* tensor = std::get_if<kernels::TensorArgument>(&argument)) {
+        auto view = places.of(*tensor, launch.entry);
+        if (!view) return view.error();
+        out.arguments.emplace_back(*view);
       } else if (auto* i32 = std::get_if<std::int32_t>(&argument)) {
         out.arguments.emplace_back(*i32);
       } else if (auto* i64 = std::get_if<std::int64_t>(&argument)) {
@@ -143,6 +186,11 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
       } else {
         out.arguments.emplace_back(std::get<float>(argument));
       }
+    }
+    if (launch.product) {
+      auto product = bind_product(*launch.product, places, launch.entry);
+      if (!product) return product.error();
+      out.product = *product;
     }
     bound->launches_.push_back(std::move(out));
   }
