@@ -4,8 +4,13 @@
 #include <cstdlib>
 
 #include "kernels/catalog/operation.hpp"
+#include "kernels/dyt/dyt_operation.hpp"
+#include "kernels/fused_add_rms_norm/fused_add_rms_norm_operation.hpp"
+#include "kernels/geglu/geglu_operation.hpp"
+#include "kernels/layer_norm/layer_norm_operation.hpp"
 #include "kernels/relu_squared/relu_squared_operation.hpp"
 #include "kernels/rms_norm/rms_norm_operation.hpp"
+#include "kernels/softmax/softmax_operation.hpp"
 #include "kernels/swiglu/swiglu_operation.hpp"
 
 namespace kernels {
@@ -130,6 +135,11 @@ const std::vector<std::unique_ptr<Operation>>& catalog() {
     all.push_back(make_rms_norm());
     all.push_back(make_swiglu());
     all.push_back(make_relu_squared());
+    all.push_back(make_layer_norm());
+    all.push_back(make_softmax());
+    all.push_back(make_dyt());
+    all.push_back(make_geglu());
+    all.push_back(make_fused_add_rms_norm());
     return all;
   }();
   return operations;

@@ -87,12 +87,12 @@ void EagerPlan::launch(const std::string& entry, std::int64_t programs, std::vec
   plan_.launches.push_back({entry, programs, threads(), 0, 1, std::move(arguments)});
 }
 
-void EagerPlan::column_sum(const std::string& output, const Operand& matrix) {
+void EagerPlan::column_sum(const std::string& output, const Operand& matrix, const std::string& partial_entry) {
   const RowGrid grid = accumulated_rows(config_.is_cuda() ? config_ : accumulating_, problem_);
   const std::string partial = output + "_partial";
   plan_.scratch.push_back({partial, DType::fp32, grid.programs, problem_.columns, problem_.columns});
   plan_.launches.push_back(
-      {"eager_partial_column_sum",
+      {partial_entry,
        grid.programs,
        threads(),
        0,

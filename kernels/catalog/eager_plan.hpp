@@ -36,9 +36,12 @@ class EagerPlan {
   void row_reduction(const std::string& entry, const std::string& output, const Operand& matrix, float factor);
   void launch(const std::string& entry, std::int64_t programs, std::vector<Argument> arguments);
   // output[column] = the sum over the rows of a matrix, through one partial sum for each core.
-  void column_sum(const std::string& output, const Operand& matrix);
+  void column_sum(const std::string& output, const Operand& matrix,
+                  const std::string& partial_entry = "eager_partial_column_sum");
 
   void define(const std::string& name, const std::string& value) { plan_.defines.emplace_back(name, value); }
+  // The plan so far, for launches and scratch that this class has no words for.
+  Plan& raw() { return plan_; }
   Plan take() { return std::move(plan_); }
 
  private:

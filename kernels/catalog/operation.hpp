@@ -48,7 +48,8 @@ struct OptionSpec {
   std::string name;                 // "casting_mode"
   std::vector<std::string> values;  // allowed; the first is the default. Empty: any finite number
   std::string help;
-  std::string default_value = {};  // of a number
+  std::string default_value = {};        // of a number
+  std::vector<std::string> trials = {};  // of a number: what verification tries; empty: 0 and 1
 };
 
 struct Problem {
@@ -67,6 +68,7 @@ struct TensorSpec {
   std::int64_t rows = 0, columns = 0, row_stride = 0;
   Distribution distribution = Distribution::normal;  // of an input's values
   double scale = 1, offset = 0;                      // normal: offset + scale * N(0,1); labels: 0..scale-1
+  double rare_value = 0, rare_share = 0;             // this share of an input's elements has this value instead
   std::int64_t bytes() const { return rows * row_stride * size_of(dtype); }
 };
 
@@ -76,12 +78,26 @@ struct PassSpec {
   std::vector<std::string> inputs, outputs, overwritten, saved;
 };
 
-// A tensor's address. One that the options leave out ("no weight") is passed as std::int64_t 0, a null pointer.
+// A tensor's address, or one `offset_bytes` into it. One that the options leave out ("no weight") is passed as std::int64_t 0,
+// a null pointer.
 struct TensorArgument {
   std::string name;
+  std::int64_t offset_bytes = 0;
 };
 using Argument = std::variant<TensorArgument, std::int32_t, std::int64_t, float>;
 
+// c = a b + beta c with c of m x n elements, a of m x k and b of k x n, row-major, consecutive rows `stride` elements apart.
+// A transposed operand lies in memory as its transpose (k x m, n x k). Products are summed in fp32. With beta 0 c is not read.
+struct MatrixProduct {
+  std::int64_t m = 0, n = 0, k = 0;
+  TensorArgument a, b, c;
+  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+  bool a_transposed = false, b_transposed = false;
+  DType input = DType::fp32, output = DType::fp32;  // of a and b; of c
+  float beta = 0;
+};
+
+// Programs of an entry of the compiled text, or, where `product` is set, a matrix product by the device's library.
 struct Launch {
   std::string entry;
   std::int64_t programs = 0;
@@ -89,6 +105,7 @@ struct Launch {
   std::int64_t dynamic_shared_bytes = 0;
   int cluster_size = 1;
   std::vector<Argument> arguments;
+  std::optional<MatrixProduct> product = {};  // then `entry` is its name in messages alone
 };
 
 // A pass as compiled texts and launches. `scratch` are tensors that exist only for it (partial sums, temporaries).
@@ -147,6 +164,11 @@ class Operation {
   virtual std::int64_t x_of(const Problem& problem) const {
     return problem.columns;
   }  // the inverse: what a settings function is asked with
+  // A third extent that suits a matrix of these sizes, where an operation has one: what verification sets as depth.
+  virtual std::int64_t depth_for(std::int64_t rows, std::int64_t columns) const {
+    (void)rows, (void)columns;
+    return 0;
+  }
   // Empty when the problem can be run; otherwise what is wrong with it ("columns must be at most ...").
   virtual std::string check(const Problem& problem) const = 0;
 

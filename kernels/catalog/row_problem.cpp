@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
 namespace kernels {
 
@@ -44,6 +45,19 @@ double number_option(const Problem& problem, const std::string& name) {
   return std::strtod(problem.options.at(name).c_str(), nullptr);
 }
 bool flag_option(const Problem& problem, const std::string& name) { return problem.options.at(name) == "yes"; }
+
+Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops) {
+  std::map<std::string, double> bytes;
+  for (const TensorSpec& spec : operation.tensors(problem)) {
+    bytes[spec.name] = double(spec.rows) * double(spec.columns) * size_of(spec.dtype);
+  }
+  Traffic traffic;
+  const PassSpec spec = operation.pass(pass, problem);
+  for (const std::string& name : spec.inputs) traffic.bytes_read += bytes.at(name);
+  for (const std::string& name : spec.outputs) traffic.bytes_written += bytes.at(name);
+  traffic.flops = flops;
+  return traffic;
+}
 
 Argument tensor(const std::string& name) { return TensorArgument{name}; }
 Argument tensor_or_null(const std::string& name, bool present) {

@@ -29,6 +29,9 @@ std::string check_sizes(const Problem& problem);
 double number_option(const Problem& problem, const std::string& name);
 bool flag_option(const Problem& problem, const std::string& name);
 
+// The traffic of a pass whose inputs are all read once and whose outputs are all written once.
+Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops);
+
 Argument tensor(const std::string& name);
 Argument tensor_or_null(const std::string& name, bool present);
 

@@ -151,8 +151,8 @@ class RmsNorm final : public RowOperation {
          {"llama", "gemma", "none"},
          "where 16-bit values are rounded: llama: x * rstd, then the product with the weight; gemma: the result alone; "
          "none: every intermediate value"},
-        {"offset", {}, "added to the weight (gemma models: 1)", "0"},
-        {"eps", {}, "added to the mean square", "1e-6"},
+        {"offset", {}, "added to the weight (gemma models: 1)", "0", {"0", "1"}},
+        {"eps", {}, "added to the mean square", "1e-6", {"1e-6", "0.001"}},
         {"weight", {"yes", "no"}, "whether there is a weight (elementwise affine)"},
         {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
   }

@@ -23,7 +23,7 @@ class Swiglu final : public RowOperation {
            "(Shazeer 2020, arXiv:2002.05202)";
   }
   std::vector<OptionSpec> options() const override {
-    return {{"gate_multiplier", {}, "scales the gate before silu", "1"},
+    return {{"gate_multiplier", {}, "scales the gate before silu", "1", {"1", "0.75"}},
             {"in_place", {"no", "yes"}, "whether backward writes da over a and db over b"}};
   }
   SourceNotes source_notes(const Problem& problem) const override {

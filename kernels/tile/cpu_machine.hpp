@@ -32,6 +32,8 @@ struct PartialElement {
 };
 
 using Values = Pack<lanes>;
+// The same number in every element.
+TILE_FN Values constant(float number) { return Values::broadcast(number); }
 
 // Rows of a matrix. `First`: memory is read here for the first time, so it may be prefetched.
 template <class T, int R, bool First>

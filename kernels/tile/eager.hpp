@@ -49,6 +49,18 @@ TILE_FN void relu_of(Machine& m, T* out, std::int64_t out_stride, const T* a, st
   unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return relu(x); });
 }
 
+template <class T>
+TILE_FN void exponential(Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
+                         std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return tile::exp(x); });
+}
+
+template <class T>
+TILE_FN void hyperbolic_tangent(Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
+                                std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [](auto x) { return tile::tanh(x); });
+}
+
 // out = f(a, b)
 template <class Out, class A, class B, class F>
 TILE_FN void binary(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
@@ -73,6 +85,46 @@ TILE_FN void add(Machine& m, Out* out, std::int64_t out_stride, const A* a, std:
                  std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   binary(m, out, out_stride, a, a_stride, b, b_stride, rows, rows_per_program, columns,
          [](auto x, auto y) { return x + y; });
+}
+
+template <class Out, class A, class B>
+TILE_FN void subtract(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride, const B* b,
+                      std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  binary(m, out, out_stride, a, a_stride, b, b_stride, rows, rows_per_program, columns,
+         [](auto x, auto y) { return x - y; });
+}
+
+// out = a - level[row]
+template <class Out, class A, class S>
+TILE_FN void subtract_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                           const S* level, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto s = block.load_column(level);
+    block.map([&](auto e) { return x[e] - s[e]; }, block.rows_of(out, out_stride));
+  });
+}
+
+// out = a / divisor[row]
+template <class Out, class A, class S>
+TILE_FN void divide_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                         const S* divisor, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto s = block.load_column(divisor);
+    block.map([&](auto e) { return x[e] / s[e]; }, block.rows_of(out, out_stride));
+  });
+}
+
+// out = a + shift[column]
+template <class Out, class A, class S>
+TILE_FN void add_columns(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                         const S* shift, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  const auto s = m.row(shift);
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    block.map([&](auto e) { return x[e] + s[e]; }, block.rows_of(out, out_stride));
+  });
 }
 
 // out = a * scale[row]
@@ -105,6 +157,17 @@ TILE_FN void sum_of_row(Machine& m, Out* out, const A* a, std::int64_t a_stride,
     const auto x = block.load(a, a_stride);
     const auto sum = block.sum([&](auto e) { return x[e]; });
     block.store_column(out, block.each_row([&](int row) { return sum[row] * factor; }));
+  });
+}
+
+// out[row] = factor * the largest value of a's row
+template <class Out, class A>
+TILE_FN void maximum_of_row(Machine& m, Out* out, const A* a, std::int64_t a_stride, std::int64_t rows,
+                            std::int64_t rows_per_program, std::int64_t columns, float factor) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto x = block.load(a, a_stride);
+    const auto largest = block.max([&](auto e) { return x[e]; });
+    block.store_column(out, block.each_row([&](int row) { return largest[row] * factor; }));
   });
 }
 

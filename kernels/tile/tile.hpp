@@ -13,6 +13,7 @@
 //   indices.marks(e)                        where the element's column is its row's label
 //   block.any([&](int row) { ... })         a condition that holds for any row of the block: what may be branched on
 //   select(condition, a, b)                 a where a comparison of elements or of rows' values holds
+//   tile::constant(number)                  a number as an element's value
 //   block.load / rows_of(m, stride, place)  the same where the block's row is row place(row) of the matrix
 //   machine.row(vector, columns)            one row shared by all rows: indexed by the element's column
 //   machine.accumulator(memory, columns)    sums over rows that live across the blocks of a program

@@ -78,7 +78,7 @@ class HalfWords {
   bool has_second_ = false;
 };
 
-void draw_block(const InputSpec& spec, std::uint64_t block, double* values, std::size_t count) {
+void draw_distribution(const InputSpec& spec, std::uint64_t block, double* values, std::size_t count) {
   if (spec.distribution == Distribution::labels) {
     Random random(spec.seed, block);
     const auto labels = static_cast<unsigned __int128>(spec.scale);
@@ -95,6 +95,15 @@ void draw_block(const InputSpec& spec, std::uint64_t block, double* values, std:
   static const NormalTable table;
   const double step = spec.scale / kSteps;
   for (std::size_t i = 0; i < count; ++i) values[i] = spec.offset + step * normal_steps(table, words.next());
+}
+
+void draw_block(const InputSpec& spec, std::uint64_t block, double* values, std::size_t count) {
+  draw_distribution(spec, block, values, count);
+  if (spec.rare_share <= 0) return;
+  Random random(~spec.seed, block);  // a stream of its own: the other elements keep their values
+  for (std::size_t i = 0; i < count; ++i) {
+    if (static_cast<double>(random.next() >> 11) * 0x1p-53 < spec.rare_share) values[i] = spec.rare_value;
+  }
 }
 
 void fill_blocks(const InputSpec& spec, unsigned char* to, std::size_t elements, std::size_t first,

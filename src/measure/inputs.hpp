@@ -24,6 +24,7 @@ struct InputSpec {
   Distribution distribution = Distribution::normal;
   double scale = 1, offset = 0;
   std::uint64_t seed = 0;
+  double rare_value = 0, rare_share = 0;  // this share of the elements, drawn one by one, has this value instead
 };
 
 // Writes `elements` values to `to`. threads = 0: as many as the machine has, where it pays.

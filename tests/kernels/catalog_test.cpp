@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "kernels/catalog/option_cover.hpp"
 #include "kernels/catalog/row_config.hpp"
 #include "kernels/catalog/row_problem.hpp"
 
@@ -119,6 +120,7 @@ TEST(Settings, StreamingStoresAreChosenWhereResultsDoNotStayInTheLastLevelCacheA
       EXPECT_EQ(operation->heuristic(pass, problem_of(*operation, 64, 1024), target).at("STREAMING_STORES"), 0);
       Problem large = problem_of(*operation, 8192, 8192);
       EXPECT_EQ(operation->heuristic(pass, large, target).at("STREAMING_STORES"), 1);
+      if (!large.options.count("in_place")) continue;
       large.options["in_place"] = "yes";
       EXPECT_EQ(operation->heuristic(pass, large, target).at("STREAMING_STORES"), pass == Pass::forward ? 1 : 0);
     }
@@ -212,6 +214,28 @@ TEST(Options, DefaultsAreCompleteAndWrongOnesNameWhatIsAllowed) {
   EXPECT_NE(operation.check(incomplete).find("weight"), std::string::npos);
 }
 
+TEST(OptionCover, ShowsEveryCombinationOfAnyTwoOptions) {
+  for (const auto& operation : catalog()) {
+    const std::vector<Options> cover = option_cover(*operation, 2, 12);
+    EXPECT_LE(cover.size(), 24u) << operation->name();
+    EXPECT_EQ(std::set<Options>(cover.begin(), cover.end()).size(), cover.size());
+    const std::vector<OptionSpec> specs = operation->options();
+    const auto values = [](const OptionSpec& spec) { return spec.values.empty() ? spec.trials : spec.values; };
+    for (const OptionSpec& one : specs) {
+      for (const OptionSpec& other : specs) {
+        for (const std::string& a : values(one)) {
+          for (const std::string& b : values(other)) {
+            if (one.name == other.name && a != b) continue;
+            const auto shows = [&](const Options& options) { return options.at(one.name) == a && options.at(other.name) == b; };
+            EXPECT_TRUE(std::any_of(cover.begin(), cover.end(), shows)) << one.name << "=" << a << " " << other.name << "=" << b;
+          }
+        }
+      }
+    }
+    for (const Options& options : cover) EXPECT_EQ(check_options(*operation, options), "") << operation->name();
+  }
+}
+
 TEST(Problems, OfImpossibleSizeAreRefused) {
   for (const auto& operation : catalog()) {
     EXPECT_NE(operation->check(problem_of(*operation, -1, 4)), "");
@@ -236,7 +260,8 @@ TEST(Problems, OfTheBaselineTablesExceedTheLastLevelCache) {
 
 // d/dt loss(inputs + t direction) by central differences must equal the gradients' inner product with the direction.
 void expect_gradient(const Operation& operation, Options options, const std::map<std::string, std::string>& gradient_of,
-                     const std::string& output, const std::string& output_gradient) {
+                     const std::string& output, const std::string& output_gradient,
+                     const std::string& second_output = "", const std::string& second_gradient = "") {
   options["in_place"] = "no";
   const Problem problem = {6, 9, 0, DType::fp32, options};
   std::mt19937 generator(5);
@@ -256,6 +281,9 @@ void expect_gradient(const Operation& operation, Options options, const std::map
     operation.reference(Pass::forward, problem, values);
     double total = 0;
     for (std::size_t i = 0; i < values[output].size(); ++i) total += values[output][i] * base[output_gradient][i];
+    for (std::size_t i = 0; i < base[second_gradient].size(); ++i) {
+      total += values[second_output][i] * base[second_gradient][i];
+    }
     return total;
   };
   Values values = base;
@@ -279,11 +307,26 @@ TEST(References, BackwardIsTheDerivativeOfForward) {
   options["gate_multiplier"] = "1.25";
   expect_gradient(*find("swiglu"), options, {{"a", "da"}, {"b", "db"}}, "c", "dc");
   expect_gradient(*find("relu_squared"), default_options(*find("relu_squared")), {{"x", "dx"}}, "y", "dy");
+  expect_gradient(*find("layer_norm"), default_options(*find("layer_norm")),
+                  {{"x", "dx"}, {"weight", "dweight"}, {"bias", "dbias"}}, "y", "dy");
+  expect_gradient(*find("softmax"), {}, {{"x", "dx"}}, "y", "dy");
+  expect_gradient(*find("dyt"), {{"beta", "yes"}},
+                  {{"x", "dx"}, {"alpha", "dalpha"}, {"gamma", "dgamma"}, {"beta", "dbeta"}}, "y", "dy");
+  expect_gradient(*find("dyt"), {{"beta", "no"}}, {{"x", "dx"}, {"alpha", "dalpha"}, {"gamma", "dgamma"}}, "y", "dy");
+  expect_gradient(*find("geglu"), default_options(*find("geglu")), {{"a", "da"}, {"b", "db"}}, "c", "dc");
+  options = default_options(*find("fused_add_rms_norm"));
+  options["offset"] = "0.5";
+  options["residual_gradient"] = "no";
+  expect_gradient(*find("fused_add_rms_norm"), options, {{"x", "dx"}, {"r", "dx"}, {"weight", "dweight"}}, "y", "dy");
+  options["residual_gradient"] = "yes";
+  expect_gradient(*find("fused_add_rms_norm"), options, {{"x", "dx"}, {"r", "dx"}, {"weight", "dweight"}}, "y", "dy", "s",
+                  "ds");
 }
 
 TEST(References, InPlaceGradientsStandUnderTheInputsNames) {
   for (const auto& operation : catalog()) {
     Problem problem = problem_of(*operation, 2, 3);
+    if (!problem.options.count("in_place")) continue;
     problem.options["in_place"] = "yes";
     Values values;
     for (const TensorSpec& spec : operation->tensors(problem)) values[spec.name].assign(spec.rows * spec.columns, 0.75);

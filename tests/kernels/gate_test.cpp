@@ -51,7 +51,11 @@ TEST_P(Gate, CatchesTheMutation) {
   EXPECT_TRUE(is_caught(GetParam(), DType::bf16)) << "bf16";
 }
 
-const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile/cpu_machine.hpp";
+const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile/cpu_machine.hpp",
+                  pack = "kernels/tile/pack.hpp", layer_norm = "kernels/layer_norm/layer_norm.hpp",
+                  softmax = "kernels/softmax/softmax.hpp", dyt = "kernels/dyt/dyt.hpp",
+                  geglu = "kernels/geglu/geglu.hpp",
+                  fused_add = "kernels/fused_add_rms_norm/fused_add_rms_norm.hpp";
 
 INSTANTIATE_TEST_SUITE_P(
     Mutations, Gate,
@@ -77,6 +81,27 @@ INSTANTIATE_TEST_SUITE_P(
                  "block.rows_of(db, db_stride), block.rows_of(da, da_stride)"},
         Mutation{"DerivativeWithoutItsSecondTerm", "swiglu", "kernels/swiglu/swiglu.hpp", "(silu * (1.0f - s) + s)",
                  "s"}),
+    [](const auto& mutation) { return mutation.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    RowMutations, Gate,
+    ::testing::Values(
+        Mutation{"MeanNotTakenAway", "layer_norm", layer_norm, "const auto deviation = kept[e] - center[e];",
+                 "const auto deviation = kept[e];"},
+        Mutation{"GradientKeepsItsMean", "layer_norm", layer_norm, "(h * along[e] + level[e])", "(h * along[e])"},
+        Mutation{"BiasGradientIsTheWeights", "layer_norm", layer_norm, "g[e] * h, g[e])", "g[e] * h, g[e] * h)"},
+        Mutation{"SumOfExponentialsNotRescaled", "softmax", machine, "if (now > before) so_far.sum", "if (false) so_far.sum"},
+        Mutation{"ExponentialsBeyondTheRow", "softmax", machine, "first_lanes(f(PartialElement{c, r, count}), count);",
+                 "f(PartialElement{c, r, count});"},
+        Mutation{"DotForgotten", "softmax", softmax, "(g[e] - dot[e])", "g[e]"},
+        Mutation{"TanhNotSquared", "dyt", dyt, "(1.0f - t * t)", "(1.0f - t)"},
+        Mutation{"TotalOfTheLastRowOnly", "dyt", machine, "total->value += horizontal_sum", "total->value = horizontal_sum"},
+        Mutation{"TanhOfHalf", "dyt", pack, "clamp(x * 2.0f, -40.0f, 40.0f)", "clamp(x, -40.0f, 40.0f)"},
+        Mutation{"CubicTermForgotten", "geglu", geglu, "x * (x * x * (slope * cubic) + slope)", "x * slope"},
+        Mutation{"SlopeIsNotThreefold", "geglu", geglu, "3 * slope * cubic", "slope * cubic"},
+        Mutation{"ResidualForgotten", "fused_add_rms_norm", fused_add, "tile::rounded<T>(first_x[e] + first_r[e])",
+                 "tile::rounded<T>(first_x[e])"},
+        Mutation{"ResidualGradientForgotten", "fused_add_rms_norm", fused_add, "gradient + through[e]", "gradient"}),
     [](const auto& mutation) { return mutation.param.name; });
 
 TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {

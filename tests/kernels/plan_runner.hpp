@@ -38,6 +38,11 @@ inline Target cpu_target() {
 // ---- element types, written from their definitions, independently of kernels/tile ----
 
 inline double value_of(DType dtype, const unsigned char* at) {
+  if (dtype == DType::int64) {
+    std::int64_t number;
+    std::memcpy(&number, at, 8);
+    return double(number);
+  }
   if (dtype == DType::fp32) {
     float f;
     std::memcpy(&f, at, 4);
@@ -57,6 +62,11 @@ inline double value_of(DType dtype, const unsigned char* at) {
 
 // Nearest value of the type, ties to even, by searching the two neighbours in value order.
 inline void put_value(DType dtype, unsigned char* at, double value) {
+  if (dtype == DType::int64) {
+    const std::int64_t number = std::isnan(value) ? std::int64_t{0x7bad7bad7bad} : std::int64_t(value);
+    std::memcpy(at, &number, 8);
+    return;
+  }
   if (dtype == DType::fp32) {
     const float f = float(value);
     std::memcpy(at, &f, 4);
@@ -203,13 +213,41 @@ class TileCompiler {
 
 using Tensors = std::map<std::string, GuardedTensor>;
 
+// A matrix product by its definition.
+inline void run_product(const MatrixProduct& p, const std::function<unsigned char*(const TensorArgument&)>& place) {
+  const unsigned char *a = place(p.a), *b = place(p.b);
+  unsigned char* c = place(p.c);
+  const auto in = size_of(p.input), out = size_of(p.output);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      unsigned char* const at = c + (i * p.c_stride + j) * out;
+      double sum = p.beta == 0 ? 0 : double(p.beta) * value_of(p.output, at);
+      for (std::int64_t l = 0; l < p.k; ++l) {
+        const std::int64_t from_a = p.a_transposed ? l * p.a_stride + i : i * p.a_stride + l;
+        const std::int64_t from_b = p.b_transposed ? j * p.b_stride + l : l * p.b_stride + j;
+        sum += value_of(p.input, a + from_a * in) * value_of(p.input, b + from_b * in);
+      }
+      put_value(p.output, at, sum);
+    }
+  }
+}
+
 // Runs the plan over `threads` threads, programs in contiguous parts, the scratch poisoned.
 inline void run_plan(const Plan& plan, Tensors& tensors, int threads = 2) {
   void* object = TileCompiler::instance().object(plan);
   ASSERT_NE(object, nullptr);
   Tensors scratch;
   for (const TensorSpec& spec : plan.scratch) scratch.emplace(spec.name, GuardedTensor(spec)).first->second.poison();
+  const auto place = [&](const TensorArgument& tensor) -> unsigned char* {
+    Tensors& home = scratch.count(tensor.name) ? scratch : tensors;
+    EXPECT_EQ(home.count(tensor.name), 1u) << tensor.name;
+    return home.count(tensor.name) ? home.at(tensor.name).data() + tensor.offset_bytes : nullptr;
+  };
   for (const Launch& launch : plan.launches) {
+    if (launch.product) {
+      run_product(*launch.product, place);
+      continue;
+    }
     auto entry = reinterpret_cast<EntryFunction>(dlsym(object, launch.entry.c_str()));
     ASSERT_NE(entry, nullptr) << launch.entry;
     std::vector<std::int64_t> cells(launch.arguments.size());
@@ -217,9 +255,7 @@ inline void run_plan(const Plan& plan, Tensors& tensors, int threads = 2) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Argument& argument = launch.arguments[i];
       if (const auto* tensor = std::get_if<TensorArgument>(&argument)) {
-        Tensors& home = scratch.count(tensor->name) ? scratch : tensors;
-        ASSERT_EQ(home.count(tensor->name), 1u) << tensor->name << " of " << launch.entry;
-        cells[i] = reinterpret_cast<std::int64_t>(home.at(tensor->name).data());
+        cells[i] = reinterpret_cast<std::int64_t>(place(*tensor));
       } else if (const auto* wide = std::get_if<std::int64_t>(&argument)) {
         cells[i] = *wide;
       } else if (const auto* narrow = std::get_if<std::int32_t>(&argument)) {
@@ -273,9 +309,18 @@ struct Case {
 
 inline std::vector<double> random_values(const TensorSpec& spec, std::mt19937& generator) {
   std::normal_distribution<double> normal(0, 1);
+  std::uniform_real_distribution<double> uniform(0, 1);
   std::vector<double> values;
-  for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i)
-    values.push_back(spec.offset + spec.scale * normal(generator));
+  for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i) {
+    double value = 0;
+    switch (spec.distribution) {
+      case Distribution::normal: value = spec.offset + spec.scale * normal(generator); break;
+      case Distribution::uniform: value = spec.offset + spec.scale * uniform(generator); break;
+      case Distribution::labels: value = spec.offset + std::floor(spec.scale * uniform(generator)); break;
+      case Distribution::zeros: break;
+    }
+    values.push_back(spec.rare_share > 0 && uniform(generator) < spec.rare_share ? spec.rare_value : value);
+  }
   return values;
 }
 
@@ -307,10 +352,11 @@ class Bench {
       values_[name] = tensor.get();  // as rounded to the type
     }
     // What the forward pass saves is what its reference says, rounded.
-    operation.reference(Pass::forward, c.problem, values_);
+    after_forward_ = values_;
+    operation.reference(Pass::forward, c.problem, after_forward_);
     for (const std::string& name : operation.pass(Pass::forward, c.problem).saved) {
-      tensors_.at(name).set(values_[name]);
-      values_[name] = tensors_.at(name).get();
+      tensors_.at(name).set(after_forward_[name]);
+      after_forward_[name] = tensors_.at(name).get();
     }
   }
 
@@ -318,21 +364,22 @@ class Bench {
   // `slack` widens the tolerance, for plans that round more often than the kernel.
   Failure run(Pass pass, const Plan& plan, double slack = 1) {
     const PassSpec spec = operation_.pass(pass, case_.problem);
+    const Values& before = pass == Pass::forward ? values_ : after_forward_;
     for (const std::string& name : spec.outputs) tensors_.at(name).poison();
-    for (const std::string& name : spec.inputs) tensors_.at(name).set(values_.at(name));
+    for (const std::string& name : spec.inputs) tensors_.at(name).set(before.at(name));
     run_plan(plan, tensors_);
-    Values expected = values_;
+    Values expected = before;
     operation_.reference(pass, case_.problem, expected);
     for (const std::string& name : spec.outputs) {
       const double tolerance = slack * operation_.tolerance(pass, name, case_.problem);
-      const double scale = operation_.value_scale(pass, name, case_.problem, values_, expected);
+      const double scale = operation_.value_scale(pass, name, case_.problem, before, expected);
       if (Failure failure = compare(name, tensors_.at(name).get(), expected.at(name), tolerance, scale)) return failure;
     }
     for (auto& [name, tensor] : tensors_) {
       if (tensor.damaged_bytes() != 0) return {"bytes around " + name + " were written"};
       const bool written = std::count(spec.outputs.begin(), spec.outputs.end(), name) > 0;
       if (!written && std::count(spec.inputs.begin(), spec.inputs.end(), name) > 0 &&
-          compare(name, tensor.get(), values_.at(name), 0, 0)) {
+          compare(name, tensor.get(), before.at(name), 0, 0)) {
         return {"input " + name + " was changed"};
       }
     }
@@ -347,7 +394,7 @@ class Bench {
   const Operation& operation_;
   Case case_;
   Tensors tensors_;
-  Values values_;
+  Values values_, after_forward_;  // inputs of the forward pass; the same, and its results as rounded to their types
 };
 
 }  // namespace kernels::testing

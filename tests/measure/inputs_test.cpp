@@ -107,5 +107,23 @@ TEST(Inputs, TheBytesOfASeedNeverChange) {
             "250838a7aaf140014aa79ca891215a51");
 }
 
+TEST(RareValues, HaveTheirShareAndLeaveTheOthersAlone) {
+  InputSpec spec;
+  spec.dtype = DType::int64;
+  spec.distribution = Distribution::labels;
+  spec.scale = 1000;
+  std::vector<std::int64_t> plain(100000), mixed(100000);
+  fill(spec, plain.data(), plain.size());
+  spec.rare_value = -100;
+  spec.rare_share = 0.125;
+  fill(spec, mixed.data(), mixed.size());
+  std::size_t rare = 0;
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    if (mixed[i] == -100) ++rare;
+    else EXPECT_EQ(mixed[i], plain[i]);
+  }
+  EXPECT_NEAR(double(rare) / 100000, 0.125, 0.005);
+}
+
 }  // namespace
 }  // namespace hone::measure

@@ -22,6 +22,8 @@ inline measure::InputSpec input_spec(const kernels::TensorSpec& spec, std::uint6
   input.scale = spec.scale;
   input.offset = spec.offset;
   input.seed = seed;
+  input.rare_value = spec.rare_value;
+  input.rare_share = spec.rare_share;
   switch (spec.distribution) {
     case kernels::Distribution::normal: input.distribution = measure::Distribution::normal; break;
     case kernels::Distribution::uniform: input.distribution = measure::Distribution::uniform; break;

@@ -46,6 +46,8 @@ class CaseRun {
       auto result = one_pass(pass, before);
       if (!result) return result.error();
       results.push_back(std::move(*result));
+      // Backward starts from what this implementation saved, and so does its reference: forward's errors are judged once.
+      for (const auto& [name, saved] : saved_) values_[name] = saved;
     }
     return results;
   }

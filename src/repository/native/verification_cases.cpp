@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/catalog/option_cover.hpp"
 #include "repository/native/verification.hpp"
 
 namespace hone::repository::native {
@@ -25,23 +26,6 @@ constexpr Shape kShapes[] = {
 constexpr Shape kSmokeShapes[] = {{1, 1, 0, 0}, {5, 17, 0, 0}, {33, 127, 0, 0}, {16, 256, 0, 0}, {9, 1000, 3, 0}, {0, 64, 0, 0}, {6, 515, 0, 4}};
 constexpr Shape kOptionShapes[] = {{1, 1, 0, 0}, {7, 33, 0, 0}, {19, 512, 0, 0}, {12, 771, 5, 0}};
 
-// Every combination of the values of the operation's options; a numeric option takes 0 and 1.
-std::vector<kernels::Options> combinations(const kernels::Operation& operation) {
-  std::vector<kernels::Options> all = {{}};
-  for (const kernels::OptionSpec& spec : operation.options()) {
-    const std::vector<std::string> values = spec.values.empty() ? std::vector<std::string>{"0", "1"} : spec.values;
-    std::vector<kernels::Options> longer;
-    for (const kernels::Options& some : all)
-      for (const std::string& value : values) {
-        kernels::Options next = some;
-        next[spec.name] = value;
-        longer.push_back(std::move(next));
-      }
-    all = std::move(longer);
-  }
-  return all;
-}
-
 void add(std::vector<VerificationCase>& list, const kernels::Operation& operation, const Shape& shape, kernels::DType dtype, const kernels::Options& options) {
   VerificationCase one;
   one.problem.rows = shape.rows;
@@ -49,6 +33,7 @@ void add(std::vector<VerificationCase>& list, const kernels::Operation& operatio
   one.problem.dtype = dtype;
   one.problem.options = options;
   one.problem.row_padding = shape.padding;
+  one.problem.depth = operation.depth_for(shape.rows, shape.columns);
   one.misaligned_bytes = shape.misaligned;
   if (!operation.check(one.problem).empty()) return;
   one.label = fmt::format("{} x {} {}", shape.rows, shape.columns, kernels::name_of(dtype));
@@ -71,7 +56,7 @@ std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent 
     }
     for (const Shape& shape : kShapes) add(list, operation, shape, dtype, options);
     for (std::int64_t n : columns) add(list, operation, {67, n, 0, 0}, dtype, options);
-    for (const kernels::Options& combination : combinations(operation))
+    for (const kernels::Options& combination : kernels::option_cover(operation, 3, 48))
       for (const Shape& shape : kOptionShapes) add(list, operation, shape, dtype, combination);
   }
   return list;

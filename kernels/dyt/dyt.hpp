@@ -1,0 +1,78 @@
+// DyT, dynamic tanh (Zhu, Chen, He, LeCun and Liu 2025, arXiv:2503.10622) as tile programs.
+//   y = tanh(alpha x) * gamma + beta
+//   dx = alpha u,  u = (1 - tanh(alpha x)^2) * dy * gamma;  dalpha = sum of x * u
+//   dgamma = sum over rows of dy * tanh(alpha x);  dbeta = sum over rows of dy
+// ELEMENT is the type in memory; arithmetic is fp32. HAS_BETA 0: no beta and dbeta; their pointers are not read.
+#pragma once
+
+#include "kernels/tile/column_sum.hpp"
+#include "kernels/tile/tile.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+#ifndef HAS_BETA
+#define HAS_BETA 1
+#endif
+
+namespace dyt {
+
+using T = tile::ELEMENT;
+constexpr bool has_beta = HAS_BETA != 0;
+
+// Rows program * rows_per_program and on of y.
+TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
+                     const T* alpha, const T* gamma, const T* beta, std::int64_t rows, std::int64_t rows_per_program,
+                     std::int64_t columns) {
+  const float a = machine.scalar(alpha);
+  const auto scale = machine.row(gamma);
+  const auto shift = machine.row(beta);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto v = block.load(x, x_stride);
+    block.map(
+        [&](auto e) {
+          const auto scaled = tile::tanh(v[e] * a) * scale[e];
+          if constexpr (!has_beta) return scaled;
+          return scaled + shift[e];
+        },
+        block.rows_of(y, y_stride));
+  });
+}
+
+// The same rows of dx, and this program's part of dalpha (programs values), dgamma and dbeta (programs x columns).
+TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
+                      const T* x, std::int64_t x_stride, const T* alpha, const T* gamma, float* dalpha_partial,
+                      float* dgamma_partial, float* dbeta_partial, std::int64_t rows, std::int64_t rows_per_program,
+                      std::int64_t columns) {
+  const float a = machine.scalar(alpha);
+  const auto scale = machine.row(gamma);
+  auto dalpha = machine.total();
+  const auto dgamma = machine.accumulator(dgamma_partial + machine.program() * columns, columns);
+  const auto dbeta = machine.accumulator(dbeta_partial + machine.program() * columns, has_beta ? columns : 0);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto gradient = block.load(dy, dy_stride);
+    const auto v = block.load(x, x_stride);
+    const auto terms = [&](auto e, auto... others) {
+      const auto t = tile::tanh(v[e] * a);
+      const auto u = (1.0f - t * t) * gradient[e] * scale[e];
+      return tile::results(u * a, gradient[e] * t, v[e] * u, others...);
+    };
+    if constexpr (has_beta) {
+      block.map([&](auto e) { return terms(e, gradient[e]); }, block.rows_of(dx, dx_stride), block.sum_into(dgamma),
+                block.sum_into(dalpha), block.sum_into(dbeta));
+    } else {
+      block.map([&](auto e) { return terms(e); }, block.rows_of(dx, dx_stride), block.sum_into(dgamma),
+                block.sum_into(dalpha));
+    }
+  });
+  machine.store_total(dalpha_partial + machine.program(), dalpha);
+}
+
+}  // namespace dyt
+
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(dyt_forward, dyt::forward)
+#else
+TILE_ENTRY(dyt_backward, dyt::backward)
+TILE_ENTRY(dyt_column_sum, tile::column_sum<dyt::T>)
+#endif

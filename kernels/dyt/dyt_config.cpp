@@ -1,0 +1,23 @@
+// See dyt_config.hpp.
+#include "kernels/dyt/dyt_config.hpp"
+
+namespace kernels::dyt {
+
+RowSpace space(Pass pass) {
+  RowSpace space;
+  space.rows_share = true;
+  space.most_vectors = 4;  // the exponential in tanh takes a dozen registers beside each vector in flight
+  if (pass == Pass::backward) {
+    space.unrolls = {1, 2};
+    space.has_programs_per_thread = true;
+  }
+  return space;
+}
+
+RowSpace space(Pass pass, const Problem& problem) {
+  RowSpace result = space(pass);
+  result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  return result;
+}
+
+}  // namespace kernels::dyt

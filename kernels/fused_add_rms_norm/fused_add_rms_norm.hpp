@@ -1,0 +1,110 @@
+// The residual addition and RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467) of a decoder layer as one tile program.
+//   s = x + r;  y = s * rstd * (offset + w),  rstd = 1 / sqrt(mean(s^2) + eps)
+//   dx = dr = rstd * m - s * rstd^3 / n * sum(m * s) + ds,  m = dy * (offset + w);  dw = sum over rows of dy * s * rstd
+// ELEMENT is the type in memory, and s is rounded to it before it is squared; sums and rstd are fp32. CASTING_MODE says where
+// values are rounded to ELEMENT besides: 0 llama: s * rstd; 1 gemma: nowhere; 2 none: every intermediate value of the
+// forward pass, rstd included. HAS_DS 0: nothing used s but this operation, so there is no ds; its pointer is not read.
+#pragma once
+
+#include "kernels/tile/column_sum.hpp"
+#include "kernels/tile/tile.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+#ifndef CASTING_MODE
+#define CASTING_MODE 0
+#endif
+#ifndef HAS_DS
+#define HAS_DS 1
+#endif
+
+namespace fused_add_rms_norm {
+
+using T = tile::ELEMENT;
+enum class Casting { llama, gemma, none };
+constexpr Casting casting = static_cast<Casting>(CASTING_MODE);
+constexpr bool has_ds = HAS_DS != 0;
+
+template <bool None>
+struct RstdType {
+  using type = float;
+};
+template <>
+struct RstdType<true> {
+  using type = T;
+};
+using Rstd = RstdType<casting == Casting::none>::type;
+
+// s * rstd with the rounding of the casting mode.
+template <class V>
+TILE_FN V normalized(V s, float rstd) {
+  if constexpr (casting == Casting::gemma) return s * rstd;
+  return tile::rounded<T>(s * rstd);
+}
+
+// Rows program * rows_per_program and on of y, s and rstd. s may lie where x or r does.
+TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, std::int64_t s_stride, const T* x,
+                     std::int64_t x_stride, const T* r, std::int64_t r_stride, const T* weight, Rstd* rstd,
+                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float eps, float offset) {
+  const auto w = machine.row(weight);
+  const float n = tile::count(columns);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first_x = block.load(x, x_stride);
+    const auto first_r = block.load(r, r_stride);
+    const auto squares = block.sum([&](auto e) {
+      const auto sum = tile::rounded<T>(first_x[e] + first_r[e]);
+      return sum * sum;
+    });
+    const auto scale =
+        block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
+    block.store_column(rstd, scale);
+    const auto kept_x = block.keep(first_x);
+    const auto kept_r = block.keep(first_r);
+    block.map(
+        [&](auto e) {
+          const auto sum = tile::rounded<T>(kept_x[e] + kept_r[e]);
+          const auto v = normalized(sum, scale[e]);
+          if constexpr (casting == Casting::none) return tile::results(v * tile::rounded<T>(w[e] + offset), sum);
+          return tile::results(v * (w[e] + offset), sum);
+        },
+        block.rows_of(y, y_stride), block.rows_of(s, s_stride));
+  });
+}
+
+// The same rows of dx, which may lie where dy does, and this program's row of dw_partial (programs x columns).
+TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
+                      const T* ds, std::int64_t ds_stride, const T* s, std::int64_t s_stride, const T* weight,
+                      const Rstd* rstd, float* dw_partial, std::int64_t rows, std::int64_t rows_per_program,
+                      std::int64_t columns, float offset) {
+  const auto w = machine.row(weight);
+  const float n = tile::count(columns);
+  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first_g = block.load(dy, dy_stride);
+    const auto first_s = block.load(s, s_stride);
+    const auto through = block.load(ds, ds_stride);
+    const auto dot = block.sum([&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; });
+    const auto r = block.load_column(rstd);
+    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
+    const auto g = block.keep(first_g);
+    const auto v = block.keep(first_s);
+    block.map(
+        [&](auto e) {
+          const auto gradient = g[e] * (w[e] + offset) * r[e] + v[e] * k[e];
+          const auto weight_term = g[e] * normalized(v[e], r[e]);
+          if constexpr (!has_ds) return tile::results(gradient, weight_term);
+          return tile::results(gradient + through[e], weight_term);
+        },
+        block.rows_of(dx, dx_stride), block.sum_into(dw));
+  });
+}
+
+}  // namespace fused_add_rms_norm
+
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(fused_add_rms_norm_forward, fused_add_rms_norm::forward)
+#else
+TILE_ENTRY(fused_add_rms_norm_backward, fused_add_rms_norm::backward)
+TILE_ENTRY(fused_add_rms_norm_column_sum, tile::column_sum<fused_add_rms_norm::T>)
+#endif

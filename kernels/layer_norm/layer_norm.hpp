@@ -1,0 +1,80 @@
+// LayerNorm (Ba, Kiros and Hinton 2016, arXiv:1607.06450) as tile programs.
+//   y = h * w + b,  h = (x - mean) * rstd,  rstd = 1 / sqrt(mean((x - mean)^2) + eps)
+//   dx = rstd * (g - h * mean(g * h) - mean(g)),  g = dy * w;  dw = sum over rows of dy * h;  db = sum over rows of dy
+// ELEMENT is the type in memory; everything else is fp32, mean and rstd as they are saved too.
+#pragma once
+
+#include "kernels/tile/column_sum.hpp"
+#include "kernels/tile/tile.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+
+namespace layer_norm {
+
+using T = tile::ELEMENT;
+
+// Rows program * rows_per_program and on of y, mean and rstd.
+TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
+                     const T* weight, const T* bias, float* mean, float* rstd, std::int64_t rows,
+                     std::int64_t rows_per_program, std::int64_t columns, float eps) {
+  const auto w = machine.row(weight);
+  const auto b = machine.row(bias);
+  const float n = tile::count(columns);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first = block.load(x, x_stride);
+    const auto sum = block.sum([&](auto e) { return first[e]; });
+    const auto kept = block.keep(first);
+    const auto center = block.each_row([&](int row) { return sum[row] / n; });
+    // The deviations are squared, not the values: where the mean is large the difference of squares has no digits left.
+    const auto squares = block.sum([&](auto e) {
+      const auto deviation = kept[e] - center[e];
+      return deviation * deviation;
+    });
+    const auto r = block.each_row([&](int row) { return tile::rsqrt(squares[row] / n + eps); });
+    block.store_column(mean, center);
+    block.store_column(rstd, r);
+    block.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, block.rows_of(y, y_stride));
+  });
+}
+
+// The same rows of dx, and this program's row of dw_partial and db_partial (programs x columns each).
+TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
+                      const T* x, std::int64_t x_stride, const T* weight, const float* mean, const float* rstd,
+                      float* dw_partial, float* db_partial, std::int64_t rows, std::int64_t rows_per_program,
+                      std::int64_t columns) {
+  const auto w = machine.row(weight);
+  const float n = tile::count(columns);
+  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
+  const auto db = machine.accumulator(db_partial + machine.program() * columns, columns);
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first_g = block.load(dy, dy_stride);
+    const auto first_x = block.load(x, x_stride);
+    const auto center = block.load_column(mean);
+    const auto r = block.load_column(rstd);
+    const auto sums = block.sums([&](auto e) {
+      const auto g = first_g[e] * w[e];
+      return tile::results(g * ((first_x[e] - center[e]) * r[e]), g);
+    });
+    const auto along = block.each_row([&](int row) { return sums.of[0][row] / n; });
+    const auto level = block.each_row([&](int row) { return sums.of[1][row] / n; });
+    const auto g = block.keep(first_g);
+    const auto v = block.keep(first_x);
+    block.map(
+        [&](auto e) {
+          const auto h = (v[e] - center[e]) * r[e];
+          return tile::results((g[e] * w[e] - (h * along[e] + level[e])) * r[e], g[e] * h, g[e]);
+        },
+        block.rows_of(dx, dx_stride), block.sum_into(dw), block.sum_into(db));
+  });
+}
+
+}  // namespace layer_norm
+
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(layer_norm_forward, layer_norm::forward)
+#else
+TILE_ENTRY(layer_norm_backward, layer_norm::backward)
+TILE_ENTRY(layer_norm_column_sum, tile::column_sum<layer_norm::T>)
+#endif

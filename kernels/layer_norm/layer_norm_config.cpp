@@ -1,0 +1,25 @@
+// See layer_norm_config.hpp.
+#include "kernels/layer_norm/layer_norm_config.hpp"
+
+namespace kernels::layer_norm {
+
+RowSpace space(Pass pass) {
+  RowSpace space;
+  space.reads_rows_twice = true;
+  space.rows_share = true;
+  if (pass == Pass::backward) {
+    // Two operands, a weight, three results and two accumulators for each vector.
+    space.unrolls = {1, 2};
+    space.most_vectors = 4;
+    space.has_programs_per_thread = true;
+  }
+  return space;
+}
+
+RowSpace space(Pass pass, const Problem& problem) {
+  RowSpace result = space(pass);
+  result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  return result;
+}
+
+}  // namespace kernels::layer_norm

@@ -1,0 +1,50 @@
+// Softmax over the columns as tile programs; the maximum and the sum in one reading (Milakov and Gimelshein 2018,
+// arXiv:1805.02867, section 3).
+//   y = e^(x - m) / sum(e^(x - m)),  m = max(x)
+//   dx = y * (dy - sum(dy * y))
+// ELEMENT is the type in memory; arithmetic is fp32.
+#pragma once
+
+#include "kernels/tile/tile.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+
+namespace softmax {
+
+using T = tile::ELEMENT;
+
+// Rows program * rows_per_program and on of y.
+TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
+                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first = block.load(x, x_stride);
+    const auto total = block.exp_sum([&](auto e) { return first[e]; });
+    const auto share = block.each_row([&](int row) { return 1.0f / total.sum[row]; });
+    const auto kept = block.keep(first);
+    block.map([&](auto e) { return tile::exp(kept[e] - total.maximum[e]) * share[e]; }, block.rows_of(y, y_stride));
+  });
+}
+
+// The same rows of dx.
+TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
+                      const T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t rows_per_program,
+                      std::int64_t columns) {
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto first_g = block.load(dy, dy_stride);
+    const auto first_y = block.load(y, y_stride);
+    const auto dot = block.sum([&](auto e) { return first_g[e] * first_y[e]; });
+    const auto g = block.keep(first_g);
+    const auto p = block.keep(first_y);
+    block.map([&](auto e) { return p[e] * (g[e] - dot[e]); }, block.rows_of(dx, dx_stride));
+  });
+}
+
+}  // namespace softmax
+
+#if TILE_PASS == TILE_FORWARD
+TILE_ENTRY(softmax_forward, softmax::forward)
+#else
+TILE_ENTRY(softmax_backward, softmax::backward)
+#endif

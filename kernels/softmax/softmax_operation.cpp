@@ -1,0 +1,112 @@
+// Softmax as an operation of the catalogue.
+#include "kernels/softmax/softmax_operation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/catalog/eager_plan.hpp"
+#include "kernels/catalog/row_operation.hpp"
+#include "kernels/softmax/softmax_config.hpp"
+#include "kernels/softmax/softmax_reference.hpp"
+#include "kernels/softmax/softmax_traffic.hpp"
+
+namespace kernels {
+namespace {
+
+class Softmax final : public RowOperation {
+ public:
+  std::string name() const override { return "softmax"; }
+  int tier() const override { return 2; }
+  std::string tier_reason() const override {
+    return "each row is reduced (maximum and sum forward, a dot product backward) before any of it can be written";
+  }
+  std::string formula() const override {
+    return "forward: y = e^(x - max(x)) / sum(e^(x - max(x)))\n"
+           "backward: dx = y * (dy - sum(dy * y))\n"
+           "(online form: Milakov and Gimelshein 2018, arXiv:1805.02867)";
+  }
+  std::vector<OptionSpec> options() const override { return {}; }
+  SourceNotes source_notes(const Problem& problem) const override {
+    return {"unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
+            "its caches",
+            "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+            "none: y and dx have memory of their own",
+            "y is saved; x is not read in backward",
+            "exponentials and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
+                " rounded to nearest even",
+            "fp32 throughout, one rounding of each result",
+            "maximum and sum of exponentials in one reading of a row, then a map; backward a dot product, then a map",
+            "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
+  }
+  std::vector<TensorSpec> tensors(const Problem& problem) const override {
+    std::vector<TensorSpec> tensors;
+    for (const char* name : {"x", "y", "dy", "dx"}) tensors.push_back(row_matrix(name, problem));
+    return tensors;
+  }
+  PassSpec pass(Pass pass, const Problem&) const override {
+    if (pass == Pass::forward) return {{"x"}, {"y"}, {}, {"y"}};
+    return {{"dy", "y"}, {"dx"}, {}, {}};
+  }
+  Traffic traffic(Pass pass, const Problem& problem) const override { return softmax::traffic(pass, problem); }
+  void reference(Pass pass, const Problem& problem, Values& values) const override {
+    softmax::reference(pass, problem, values);
+  }
+  // Rounded once; in fp32 the argument x - m, whose rounding is an error of that size relative to the exponential, the
+  // exponential's two units and the sum.
+  double tolerance(Pass, const std::string&, const Problem& problem) const override {
+    return 1.5 * unit_roundoff(problem.dtype) + sum_error(problem.columns) + 0x1p-20;
+  }
+  // dx = y dy - y dot: what cancels are terms as large as the largest y times the size of dy.
+  double value_scale(Pass pass, const std::string& tensor, const Problem& problem, const Values& inputs,
+                     const Values& results) const override {
+    if (pass == Pass::forward) return Operation::value_scale(pass, tensor, problem, inputs, results);
+    double largest = 0;
+    for (const double y : inputs.at("y")) largest = std::isfinite(y) ? std::max(largest, y) : largest;
+    return largest * root_mean_square(inputs.at("dy"));
+  }
+  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
+
+ protected:
+  RowSpace space(Pass pass) const override { return softmax::space(pass); }
+  RowSpace space(Pass pass, const Problem& problem) const override { return softmax::space(pass, problem); }
+  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
+    Plan plan;
+    if (pass == Pass::forward) {
+      plan.launches = {independent_launch("softmax_forward", {"y", "x"}, problem, config)};
+    } else {
+      plan.launches = {independent_launch("softmax_backward", {"dx", "dy", "y"}, problem, config)};
+    }
+    return plan;
+  }
+};
+
+// max, x - max, exp, sum, / sum; and the chain rule: dy * y, sum, dy - sum, * y.
+Plan Softmax::eager_plan(Pass pass, const Problem& problem, const Target& target) const {
+  EagerPlan plan("kernels/softmax/softmax_eager.hpp", pass, problem, DType::fp32, target);
+  const std::int64_t rows = problem.rows;
+  const Operand y = plan.matrix("y");
+  if (pass == Pass::forward) {
+    const Operand x = plan.matrix("x"), shifted = plan.temporary("shifted", DType::fp32),
+                  powers = plan.temporary("powers", DType::fp32);
+    const Operand largest = plan.vector("largest", DType::fp32, rows), sum = plan.vector("sum", DType::fp32, rows);
+    plan.row_reduction("eager_maximum", largest.name, x, 1);
+    plan.over_rows("eager_subtract_rows", {shifted, x}, {largest.name});
+    plan.over_rows("eager_exponential", {powers, shifted});
+    plan.row_reduction("eager_sum", sum.name, powers, 1);
+    plan.over_rows("eager_divide_rows", {y, powers}, {sum.name});
+    return plan.take();
+  }
+  const Operand dy = plan.matrix("dy"), products = plan.temporary("products", DType::fp32),
+                rest = plan.temporary("rest", DType::fp32), dot = plan.vector("dot", DType::fp32, rows);
+  plan.over_rows("eager_multiply", {products, dy, y});
+  plan.row_reduction("eager_sum", dot.name, products, 1);
+  plan.over_rows("eager_subtract_rows", {rest, dy}, {dot.name});
+  plan.over_rows("eager_multiply_down", {plan.matrix("dx"), rest, y});
+  return plan.take();
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_softmax() { return std::make_unique<Softmax>(); }
+
+}  // namespace kernels
