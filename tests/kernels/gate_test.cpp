@@ -88,12 +88,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mutation{"MeanNotTakenAway", "layer_norm", layer_norm, "const auto deviation = kept[e] - center[e];",
                  "const auto deviation = kept[e];"},
-        Mutation{"GradientKeepsItsMean", "layer_norm", layer_norm, "(h * along[e] + level[e])", "(h * along[e])"},
+        Mutation{"MeanOfTheWrongSign", "layer_norm", layer_norm, "(h * along[e] + level[e])", "(h * along[e] - level[e])"},
         Mutation{"BiasGradientIsTheWeights", "layer_norm", layer_norm, "g[e] * h, g[e])", "g[e] * h, g[e] * h)"},
-        Mutation{"SumOfExponentialsNotRescaled", "softmax", machine, "if (now > before) so_far.sum", "if (false) so_far.sum"},
+        Mutation{"MaximumNotTakenAway", "softmax", softmax, "tile::exp(kept[e] - total.maximum[e])", "tile::exp(kept[e])"},
         Mutation{"ExponentialsBeyondTheRow", "softmax", machine, "first_lanes(f(PartialElement{c, r, count}), count);",
                  "f(PartialElement{c, r, count});"},
-        Mutation{"DotForgotten", "softmax", softmax, "(g[e] - dot[e])", "g[e]"},
+        Mutation{"DotOfTheWrongSign", "softmax", softmax, "(g[e] - dot[e])", "(g[e] + dot[e])"},
         Mutation{"TanhNotSquared", "dyt", dyt, "(1.0f - t * t)", "(1.0f - t)"},
         Mutation{"TotalOfTheLastRowOnly", "dyt", machine, "total->value += horizontal_sum", "total->value = horizontal_sum"},
         Mutation{"TanhOfHalf", "dyt", pack, "clamp(x * 2.0f, -40.0f, 40.0f)", "clamp(x, -40.0f, 40.0f)"},
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"SlopeIsNotThreefold", "geglu", geglu, "3 * slope * cubic", "slope * cubic"},
         Mutation{"ResidualForgotten", "fused_add_rms_norm", fused_add, "tile::rounded<T>(first_x[e] + first_r[e])",
                  "tile::rounded<T>(first_x[e])"},
-        Mutation{"ResidualGradientForgotten", "fused_add_rms_norm", fused_add, "gradient + through[e]", "gradient"}),
+        Mutation{"ResidualGradientOfTheWrongSign", "fused_add_rms_norm", fused_add, "gradient + through[e]", "gradient - through[e]"}),
     [](const auto& mutation) { return mutation.param.name; });
 
 TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {
