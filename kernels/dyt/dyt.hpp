@@ -25,8 +25,8 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
                      const T* alpha, const T* gamma, const T* beta, std::int64_t rows, std::int64_t rows_per_program,
                      std::int64_t columns) {
   const float a = machine.scalar(alpha);
-  const auto scale = machine.row(gamma);
-  const auto shift = machine.row(beta);
+  const auto scale = machine.row(gamma, columns);
+  const auto shift = machine.row(beta, has_beta ? columns : 0);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto v = block.load(x, x_stride);
     block.map(
@@ -45,7 +45,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       float* dgamma_partial, float* dbeta_partial, std::int64_t rows, std::int64_t rows_per_program,
                       std::int64_t columns) {
   const float a = machine.scalar(alpha);
-  const auto scale = machine.row(gamma);
+  const auto scale = machine.row(gamma, columns);
   auto dalpha = machine.total();
   const auto dgamma = machine.accumulator(dgamma_partial + machine.program() * columns, columns);
   const auto dbeta = machine.accumulator(dbeta_partial + machine.program() * columns, has_beta ? columns : 0);

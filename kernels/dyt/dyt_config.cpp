@@ -7,7 +7,9 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.rows_share = true;
   space.most_vectors = 4;  // the exponential in tanh takes a dozen registers beside each vector in flight
+  space.streamed_operands = 1;
   if (pass == Pass::backward) {
+    space.streamed_operands = 2;
     space.unrolls = {1, 2};
     space.has_programs_per_thread = true;
   }

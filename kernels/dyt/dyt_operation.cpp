@@ -21,7 +21,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"dyt_forward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("y"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
                             tensor_or_null("beta", has_beta(problem)), problem.rows, grid.rows_per_program,
@@ -40,14 +40,14 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"dyt_backward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("alpha"),
                             tensor("gamma"), tensor("dalpha_partial"), tensor("dgamma_partial"),
                             tensor_or_null("dbeta_partial", beta), problem.rows, grid.rows_per_program,
                             problem.columns}});
   const auto sum = [&](const std::string& name, std::int64_t columns) {
-    plan.launches.push_back(column_sum_launch("dyt_column_sum", name, name + "_partial", grid.programs, columns));
+    plan.launches.push_back(column_sum_launch(config, "dyt_column_sum", name, name + "_partial", grid.programs, columns));
     plan.launches.back().threads = config.num_threads;
   };
   sum("dalpha", 1);

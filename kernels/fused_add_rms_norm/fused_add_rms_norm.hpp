@@ -47,7 +47,7 @@ TILE_FN V normalized(V s, float rstd) {
 TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, std::int64_t s_stride, const T* x,
                      std::int64_t x_stride, const T* r, std::int64_t r_stride, const T* weight, Rstd* rstd,
                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float eps, float offset) {
-  const auto w = machine.row(weight);
+  const auto w = machine.row(weight, columns);
   const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first_x = block.load(x, x_stride);
@@ -77,7 +77,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       const T* ds, std::int64_t ds_stride, const T* s, std::int64_t s_stride, const T* weight,
                       const Rstd* rstd, float* dw_partial, std::int64_t rows, std::int64_t rows_per_program,
                       std::int64_t columns, float offset) {
-  const auto w = machine.row(weight);
+  const auto w = machine.row(weight, columns);
   const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {

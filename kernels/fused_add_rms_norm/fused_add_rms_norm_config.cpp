@@ -11,6 +11,7 @@ RowSpace space(Pass pass) {
   space.rows_share = true;
   space.unrolls = {1, 2};
   space.most_vectors = 4;  // two or three operands, a weight and two results for each vector
+  space.streamed_operands = 2;  // ds is loaded third, where it exists
   if (pass == Pass::forward) {
     space.unrolls = {1, 2, 4};
   } else {

@@ -23,7 +23,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"fused_add_rms_norm_forward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("y"), stride, tensor("s"), stride, tensor("x"), stride, tensor("r"), stride,
                             tensor("weight"), tensor("rstd"), problem.rows, grid.rows_per_program, problem.columns,
@@ -39,13 +39,13 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"fused_add_rms_norm_backward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor_or_null("ds", has_ds(problem)),
                             stride, tensor("s"), stride, tensor("weight"), tensor("rstd"), tensor("dweight_partial"),
                             problem.rows, grid.rows_per_program, problem.columns,
                             float(number_option(problem, "offset"))}});
-  plan.launches.push_back(column_sum_launch("fused_add_rms_norm_column_sum", "dweight", "dweight_partial", grid.programs,
+  plan.launches.push_back(column_sum_launch(config, "fused_add_rms_norm_column_sum", "dweight", "dweight_partial", grid.programs,
                                             problem.columns));
   plan.launches.back().threads = config.num_threads;
   return plan;

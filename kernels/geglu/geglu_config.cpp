@@ -5,10 +5,11 @@
 
 namespace kernels::geglu {
 
-RowSpace space(Pass) {
+RowSpace space(Pass pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
   space.most_vectors = 4;     // the exponential takes a dozen registers beside each vector in flight
+  space.streamed_operands = pass == Pass::forward ? 2 : 3;
   return space;
 }
 

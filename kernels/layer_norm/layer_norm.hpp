@@ -19,8 +19,8 @@ using T = tile::ELEMENT;
 TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
                      const T* weight, const T* bias, float* mean, float* rstd, std::int64_t rows,
                      std::int64_t rows_per_program, std::int64_t columns, float eps) {
-  const auto w = machine.row(weight);
-  const auto b = machine.row(bias);
+  const auto w = machine.row(weight, columns);
+  const auto b = machine.row(bias, columns);
   const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
@@ -44,7 +44,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       const T* x, std::int64_t x_stride, const T* weight, const float* mean, const float* rstd,
                       float* dw_partial, float* db_partial, std::int64_t rows, std::int64_t rows_per_program,
                       std::int64_t columns) {
-  const auto w = machine.row(weight);
+  const auto w = machine.row(weight, columns);
   const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   const auto db = machine.accumulator(db_partial + machine.program() * columns, columns);

@@ -7,7 +7,9 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
   space.rows_share = true;
+  space.streamed_operands = 1;
   if (pass == Pass::backward) {
+    space.streamed_operands = 2;
     // Two operands, a weight, three results and two accumulators for each vector.
     space.unrolls = {1, 2};
     space.most_vectors = 4;

@@ -17,7 +17,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"layer_norm_forward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("y"), stride, tensor("x"), stride, tensor("weight"), tensor("bias"), tensor("mean"),
                             tensor("rstd"), problem.rows, grid.rows_per_program, problem.columns,
@@ -35,13 +35,13 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   plan.launches.push_back({"layer_norm_backward",
                            grid.programs,
                            config.num_threads,
-                           0,
+                           config.shared_bytes,
                            1,
                            {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("weight"),
                             tensor("mean"), tensor("rstd"), tensor("dweight_partial"), tensor("dbias_partial"),
                             problem.rows, grid.rows_per_program, problem.columns}});
   for (const char* name : {"dweight", "dbias"}) {
-    plan.launches.push_back(column_sum_launch("layer_norm_column_sum", name, std::string(name) + "_partial",
+    plan.launches.push_back(column_sum_launch(config, "layer_norm_column_sum", name, std::string(name) + "_partial",
                                               grid.programs, problem.columns));
     plan.launches.back().threads = config.num_threads;
   }

@@ -7,6 +7,7 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
+  space.streamed_operands = pass == Pass::forward ? 1 : 2;
   if (pass == Pass::forward) space.most_vectors = 4;  // the exponential takes a dozen registers beside a vector in flight
   return space;
 }
