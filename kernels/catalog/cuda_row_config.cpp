@@ -145,34 +145,59 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
   return "";
 }
 
-// What the measurements of the ladders say (one H200, bf16, 16384 rows, 2026-11-30; results/h200/).
-//   Sums over rows: two vectors a thread, 256 threads, two programs a multiprocessor, or 512 and one where a row needs them; bulk
-//   copies two rows ahead. rms_norm backward 8192: 16 warps 99 % of the copy, 32 warps of one vector 85 to 89 %, plain loads 69 %.
-//   A row that is read twice: four vectors a thread and two rows a program up to 4096 columns (97 %; one row 95 %, two vectors
-//   82 to 89 %); beyond, 16 warps that walk over rows in bulk copies three ahead (8192: 97 %, plain loads 82 %).
+// What the measurements of the ladders say (one H200, bf16, 16384 rows, shares of the copy, 2026-11-30; results/h200/).
+//   Sums over rows: two vectors a thread, 256 threads, two programs a multiprocessor, or 512 and one where a row needs them;
+//   bulk copies two blocks of rows ahead, three where a program is alone (rms_norm backward 8192: 98 %; 32 warps of one vector
+//   85 to 89 %; plain loads 69 %).
+//   Rows read twice: four vectors a thread, 256 threads, and registers for four programs a multiprocessor (rms_norm forward
+//   8192: 100 %; registers as the compiler likes 82 %; bulk copies 97 %). With two shared rows, loading those once is worth more:
+//   programs walk over rows (layer_norm forward 4096: 93 %, otherwise 71 %; dyt 94 and 74 %).
 //   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %).
+namespace {
+
+struct Wish {
+  bool walks = false;
+  int vectors = 4, threads = 256, least_block_row = 1, programs_per_sm = 1, stages = 0;
+};
+
+Wish wish_for(const RowSpace& space, bool has_stages, std::int64_t vectors) {
+  Wish wish;
+  if (space.has_programs_per_thread || (has_stages && space.shared_rows > 1)) {
+    wish.walks = true;
+    wish.vectors = 2;
+    wish.programs_per_sm = 2;
+    wish.stages = vectors > 512 || !space.has_programs_per_thread ? 3 : 2;
+  } else if (space.reads_rows_twice) {
+    wish.programs_per_sm = 4;
+  } else {
+    wish.threads = 128;
+    wish.least_block_row = 2;
+  }
+  return wish;
+}
+
+}  // namespace
+
 Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
   const std::int64_t vectors = row_vectors(problem), rows = std::max<std::int64_t>(problem.rows, 1);
   const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
-  const bool accumulates = space.has_programs_per_thread;
-  const bool walking = accumulates || (has_stages && space.reads_rows_twice && vectors > 512);
-  const std::int64_t wanted_vectors = walking ? 2 : 4, wanted_threads = accumulates ? 256 : walking ? 512 : 128;
+  const Wish wish = wish_for(space, has_stages, vectors);
   Settings settings;
-  for (std::int64_t held = wanted_vectors; held <= most_vectors_of_a_thread; held *= 2) {
+  for (std::int64_t held = wish.vectors; held <= most_vectors_of_a_thread; held *= 2) {
     // Rows short enough that a warp holds one go to a warp, at least.
     const std::int64_t least = std::min<std::int64_t>(32, power_of_two_from(vectors));
     const std::int64_t of_a_row = std::max(power_of_two_from(ceil_div(vectors, held)), least);
     if (of_a_row > 1024) continue;
-    std::int64_t block_row = std::max<std::int64_t>(wanted_threads / of_a_row, walking || of_a_row > 256 ? 1 : 2);
+    std::int64_t block_row = std::max<std::int64_t>(wish.threads / of_a_row, of_a_row > 256 ? 1 : wish.least_block_row);
     block_row = std::min({block_row, power_of_two_from(rows), std::int64_t{of_a_row > 32 ? 8 : 32}});
     const std::int64_t num_warps = std::max<std::int64_t>(of_a_row * block_row / 32, 1);
     settings = {{"num_warps", num_warps},
                 {"VECTORS", ceil_div(vectors, 32 * num_warps / block_row)},
                 {"BLOCK_ROW", block_row},
                 {"CACHE_POLICY", 0}};
-    for (const std::int64_t stages : {!walking ? 0 : accumulates ? 2 : 3, 0}) {
+    for (const std::int64_t stages : {wish.stages, 0}) {
       if (has_stages) settings["num_stages"] = stages;
-      for (const std::int64_t programs : {walking && num_warps <= 8 ? 2 : 1, 1}) {
+      for (std::int64_t programs = wish.programs_per_sm; programs > 0; --programs) {
         settings["PROGRAMS_PER_SM"] = programs;
         if (cuda_row_valid(space, settings, problem, target).empty()) return settings;
       }

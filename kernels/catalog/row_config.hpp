@@ -39,8 +39,9 @@ struct RowSpace {
   double output_bytes = 0;               // written once, not read again by the pass
   bool in_place = false;                 // results replace inputs that were just read
 
-  // CUDA: matrices that a body loads of each row, in order, which bulk copies may bring in; 0: none. Registers of a thread, and
+  // CUDA: vectors that every row is combined with, which a program that walks over rows loads once; matrices that a body loads of each row, in order, which bulk copies may bring in; 0: none. Registers of a thread, and
   // more for each vector of 8 elements that it holds, so that none are spilled (tests/kernels/cuda_compile_test.cpp).
+  int shared_rows = 0;
   int streamed_operands = 0;
   int registers = 36, registers_per_vector = 36;
 

@@ -13,6 +13,9 @@ RowSpace space(Pass pass) {
     space.unrolls = {1, 2};
     space.has_programs_per_thread = true;
   }
+  space.shared_rows = 2;
+  space.registers = pass == Pass::forward ? 20 : 36;
+  space.registers_per_vector = pass == Pass::forward ? 20 : 44;
   return space;
 }
 

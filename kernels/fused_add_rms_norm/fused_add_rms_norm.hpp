@@ -81,11 +81,11 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
   const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
     const auto first_g = block.load(dy, dy_stride);
     const auto first_s = block.load(s, s_stride);
     const auto through = block.load(ds, ds_stride);
     const auto dot = block.sum([&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; });
-    const auto r = block.load_column(rstd);
     const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
     const auto g = block.keep(first_g);
     const auto v = block.keep(first_s);

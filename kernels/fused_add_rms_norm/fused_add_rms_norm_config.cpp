@@ -17,6 +17,9 @@ RowSpace space(Pass pass) {
   } else {
     space.has_programs_per_thread = true;
   }
+  space.shared_rows = 1;
+  space.registers = pass == Pass::forward ? 16 : 36;
+  space.registers_per_vector = pass == Pass::forward ? 18 : 38;
   return space;
 }
 

@@ -10,6 +10,8 @@ RowSpace space(Pass pass) {
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
   space.most_vectors = 4;     // the exponential takes a dozen registers beside each vector in flight
   space.streamed_operands = pass == Pass::forward ? 2 : 3;
+  space.registers = pass == Pass::forward ? 16 : 24;
+  space.registers_per_vector = pass == Pass::forward ? 14 : 19;
   return space;
 }
 

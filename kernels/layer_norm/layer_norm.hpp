@@ -49,10 +49,10 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   const auto db = machine.accumulator(db_partial + machine.program() * columns, columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto center = block.load_column(mean);  // first: on their way while the rows are waited for
+    const auto r = block.load_column(rstd);
     const auto first_g = block.load(dy, dy_stride);
     const auto first_x = block.load(x, x_stride);
-    const auto center = block.load_column(mean);
-    const auto r = block.load_column(rstd);
     const auto sums = block.sums([&](auto e) {
       const auto g = first_g[e] * w[e];
       return tile::results(g * ((first_x[e] - center[e]) * r[e]), g);

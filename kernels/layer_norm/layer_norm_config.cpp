@@ -15,6 +15,9 @@ RowSpace space(Pass pass) {
     space.most_vectors = 4;
     space.has_programs_per_thread = true;
   }
+  space.shared_rows = 2;
+  space.registers = pass == Pass::forward ? 20 : 36;
+  space.registers_per_vector = pass == Pass::forward ? 26 : 42;
   return space;
 }
 

@@ -76,6 +76,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
   const float n = tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
     const auto first_g = block.load(dy, dy_stride);
     const auto first_x = block.load(x, x_stride);
     const auto product = [&](auto e, auto g) {
@@ -83,7 +84,6 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       return g * (w[e] + offset);
     };
     const auto dot = block.sum([&](auto e) { return product(e, first_g[e]) * first_x[e]; });
-    const auto r = block.load_column(rstd);
     const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
     const auto g = block.keep(first_g);
     const auto v = block.keep(first_x);

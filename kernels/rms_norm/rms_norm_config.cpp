@@ -8,6 +8,7 @@ namespace kernels::rms_norm {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
+  space.shared_rows = 1;
   space.streamed_operands = 1;
   space.registers = 16;
   space.registers_per_vector = 12;

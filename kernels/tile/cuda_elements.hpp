@@ -7,19 +7,7 @@
 
 #include "kernels/tile/cuda_pack.hpp"
 
-#ifndef ELEMENT
-#define ELEMENT fp32
-#endif
-
 namespace tile {
-
-using fp32 = float;
-struct bf16 {
-  std::uint16_t bits;
-};
-struct fp16 {
-  std::uint16_t bits;
-};
 
 constexpr int lanes = 16 / sizeof(ELEMENT);
 using Values = Pack<lanes>;

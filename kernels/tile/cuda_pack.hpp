@@ -22,7 +22,19 @@ using uintptr_t = unsigned long long;
 #define TILE_FN __device__ __forceinline__
 #define TILE_LAMBDA
 
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+
 namespace tile {
+
+using fp32 = float;
+struct bf16 {
+  std::uint16_t bits;
+};
+struct fp16 {
+  std::uint16_t bits;
+};
 
 template <int N>
 struct Pack {
@@ -186,11 +198,26 @@ TILE_FN float reciprocal(float x) {
   return y;
 }
 
-// e^x within 2 units in the last place; 1 / (1 + e^-x), 0 where e^-x overflows; x times that; tanh within 2 units. NaN stays NaN.
-TILE_FN float exp(float x) { return expf(x); }
-TILE_FN float sigmoid(float x) { return reciprocal(1.0f + expf(-x)); }
+// Whether values come from and go to 16 bits: functions may then err by 2^-17, far less than a result's rounding.
+constexpr bool is_half_width = sizeof(ELEMENT) == 2;
+
+// e^x within 2 units in the last place; for 16-bit elements by one product and the chip's 2^x, off by |x| 2^-24 besides.
+TILE_FN float exp(float x) {
+  if constexpr (!is_half_width) return expf(x);
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+}
+// 1 / (1 + e^-x), 0 where e^-x overflows, and x times that.
+TILE_FN float sigmoid(float x) { return reciprocal(1.0f + exp(-x)); }
 TILE_FN float silu(float x) { return x * sigmoid(x); }
-TILE_FN float tanh(float x) { return tanhf(x); }
+// 1 - 2 / (e^(2x) + 1) loses digits near 0, where the first terms of the series stand in for it.
+TILE_FN float tanh(float x) {
+  if constexpr (!is_half_width) return tanhf(x);
+  const float squared = x * x, far = 1.0f - 2.0f * reciprocal(exp(2.0f * x) + 1.0f);
+  const float near = x * (1.0f + squared * (-0.333333333f + squared * 0.133333333f));
+  return squared < 0.02f ? near : far;
+}
 TILE_FN float rsqrt(float x) { return rsqrtf(x); }
 TILE_FN float log(float x) { return logf(x); }
 #define TILE_FUNCTION(NAME)                                \
