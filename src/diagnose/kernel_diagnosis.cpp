@@ -89,7 +89,8 @@ KernelDiagnosis diagnose_kernel(const model::CounterSummary& kernel, const model
   diagnosis.gain = gain_text(facts);
   diagnosis.strategy_order = launch_strategies(kernel, facts, device, diagnosis.gain);
   if (bottleneck.cls == BottleneckClass::memory_bound && known(facts.share_of_ceiling_pct))
-    bottleneck.reasoning += " There is " + diagnosis.gain + ".";
+    bottleneck.reasoning +=
+        (facts.share_of_ceiling_pct >= kNearTheLimit ? " There is " : " It stands ") + diagnosis.gain + ".";
   return diagnosis;
 }
 

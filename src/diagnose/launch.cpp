@@ -114,6 +114,27 @@ void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
     facts.limiters.push_back({"dependency stalls", "too little in flight (no counter names the cause)"});
 }
 
+// The level of memory that is busy. Nsight's memory throughput and the point's are the busiest level's, so the figure
+// beside a level must be that level's own.
+Limiter memory_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
+  const double busy = starved(facts.point) ? kBusyWhenStarved : kBusy;
+  const double l2 = or_unknown(kernel.l2_throughput_pct), l1 = or_unknown(kernel.l1_throughput_pct);
+  const double nominal = or_unknown(kernel.dram_throughput_pct);
+  const bool measured = known(facts.share_of_ceiling_pct);
+  if ((measured ? facts.share_of_ceiling_pct : nominal) >= busy) {
+    std::string text = measured ? percent(facts.share_of_ceiling_pct) + " of the measured copy ceiling"
+                                : percent(nominal) + " of nominal peak";
+    if (l2 >= kCacheBusy && !(facts.share_of_ceiling_pct >= kNearTheLimit))
+      text += "; L2 at " + percent(l2) + " of its peak";
+    return {"DRAM bandwidth", "DRAM bandwidth (" + text + ")"};
+  }
+  if (l2 >= kCacheBusy) return {"L2 bandwidth", "L2 bandwidth (" + percent(l2) + " of its peak)"};
+  if (l1 >= busy) return {"L1 bandwidth", "L1 bandwidth (" + percent(l1) + " of its peak)"};
+  std::string text = "the busiest level of memory (" + percent(facts.point.memory_pct) + " of its peak";
+  if (known(nominal)) text += "; DRAM at " + percent(nominal);
+  return {"memory bandwidth", text + ")"};
+}
+
 }  // namespace
 
 std::string stall_meaning(const std::string& reason) {
@@ -142,22 +163,11 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   point.duration_us = or_unknown(kernel.duration_us);
   point.host_share_pct = kUnknown;  // a capture replays kernels one by one: it knows nothing of the host
   const double l2 = or_unknown(kernel.l2_throughput_pct);
-  if (l2 >= kCacheBusy && !(point.memory_pct >= l2)) {
-    facts.cache_decides = !(point.memory_pct >= kBusy);
-    point.memory_pct = l2;
-  }
+  if (l2 >= kCacheBusy && !(point.memory_pct >= l2)) point.memory_pct = l2;
 
   switch (classify(point)) {
     case BottleneckClass::latency_bound: add_latency_limiters(kernel, facts); break;
-    case BottleneckClass::memory_bound:
-      facts.limiters.push_back(
-          facts.cache_decides
-              ? Limiter{"L2 bandwidth", "L2 bandwidth (" + percent(l2) + " of its peak)"}
-              : Limiter{"DRAM bandwidth", known(facts.share_of_ceiling_pct)
-                                              ? "DRAM bandwidth (" + percent(facts.share_of_ceiling_pct) +
-                                                    " of the measured copy ceiling)"
-                                              : "DRAM bandwidth (" + percent(point.memory_pct) + " of nominal peak)"});
-      break;
+    case BottleneckClass::memory_bound: facts.limiters.push_back(memory_limiter(kernel, facts)); break;
     case BottleneckClass::compute_bound:
       facts.limiters.push_back(
           {"instruction issue", "instruction issue (" + percent(point.compute_pct) + " of the SMs' peak)"});

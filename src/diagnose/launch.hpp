@@ -27,7 +27,7 @@ inline constexpr double kTailLoss = 10;
 inline constexpr double kStallShare = 30;
 
 // What holds a launch back. word: "grid", "registers", "shared memory", "block size", "spills", "tail wave", "short launch",
-// "dependency stalls", "DRAM bandwidth", "L2 bandwidth", "instruction issue", "both units".
+// "dependency stalls", "DRAM bandwidth", "L2 bandwidth", "L1 bandwidth", "memory bandwidth", "instruction issue", "both units".
 struct Limiter {
   std::string word;
   std::string text;  // with its figures: "grid (132 programs, one an SM)"
@@ -38,7 +38,6 @@ struct LaunchFacts {
   double dram_bytes_per_s = kUnknown;
   double copy_ceiling = 0;                 // bytes/s; 0: not known
   double share_of_ceiling_pct = kUnknown;  // of the measured copy ceiling
-  bool cache_decides = false;              // L2 is the busiest level of memory
   double programs_per_sm = kUnknown;
   std::vector<Limiter> limiters;  // strongest first, for the class of `point`
 };
