@@ -58,6 +58,7 @@ int run_counters_file(const CommandContext& context) {
   CountersOptions options;
   options.file = context.typed.arguments.front();
   options.ceilings_file = context.typed.text("--ceilings");
+  options.svg_folder = context.typed.text("--svg");
   options.json = context.meant.talk.json;
   options.color = context.meant.talk.color;
   return run_counters(options, context.out, context.err);

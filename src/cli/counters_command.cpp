@@ -8,6 +8,7 @@
 #include "model/json_parts.hpp"
 #include "model/json_value.hpp"
 #include "render/format.hpp"
+#include "render/roofline.hpp"
 #include "render/style.hpp"
 #include "render/table.hpp"
 
@@ -31,7 +32,7 @@ std::string whole(const std::optional<double>& value) { return value ? diagnose:
 std::string figure(const std::optional<double>& value) { return render::figure_or(value, "-"); }
 
 std::string document(const counters::Capture& capture, const std::vector<KernelDiagnosis>& diagnoses,
-                     const model::Ceilings& ceilings) {
+                     const model::Ceilings& ceilings, const std::vector<std::string>& pictures) {
   Json kernels = Json::array();
   for (std::size_t i = 0; i < capture.kernels.size(); ++i) {
     Json kernel = model::json_of(capture.kernels[i]);
@@ -49,6 +50,7 @@ std::string document(const counters::Capture& capture, const std::vector<KernelD
                                                 {"compute_capability", capture.compute_capability}})},
                        {"ceilings", ceilings.by_name.empty() ? Json() : model::json_of(ceilings)},
                        {"kernels", std::move(kernels)},
+                       {"pictures", model::json_of(pictures)},
                        {"notes", model::json_of(capture.notes)}})
       .dump();
 }
@@ -133,6 +135,26 @@ void print_kernel(std::size_t number, const CounterSummary& kernel, const Kernel
   print_wrapped("refuted by", bottleneck.refutation, style, out);
 }
 
+// Writes roofline.svg and stalls_N.svg, N as in the table; gives the paths.
+base::Result<std::vector<std::string>> write_pictures(const counters::Capture& capture,
+                                                      const std::vector<KernelDiagnosis>& diagnoses,
+                                                      const std::string& folder, base::FileSystem& files) {
+  std::vector<render::CapturedPlace> places;
+  for (std::size_t i = 0; i < capture.kernels.size(); ++i)
+    places.push_back({capture.kernels[i].name, capture.kernels[i].compute_throughput_pct.value_or(diagnose::kUnknown),
+                      diagnoses[i].memory_pct, diagnose::known(diagnoses[i].share_of_ceiling_pct)});
+  std::vector<std::pair<std::string, std::string>> pictures{{"roofline.svg", render::capture_roofline(places)}};
+  for (std::size_t i = 0; i < capture.kernels.size(); ++i)
+    pictures.emplace_back("stalls_" + std::to_string(i + 1) + ".svg", render::stall_bar(capture.kernels[i]));
+  std::vector<std::string> written;
+  for (const auto& [name, svg] : pictures) {
+    if (svg.empty()) continue;  // the capture has no such counters
+    written.push_back(base::join(folder, name));
+    if (auto result = files.write_atomically(written.back(), svg); !result) return result.error();
+  }
+  return written;
+}
+
 int fail(const base::Error& error, std::ostream& err) {
   err << base::describe(error) << '\n';
   return base::exit_code(error.kind);
@@ -189,8 +211,14 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
   }
   std::vector<KernelDiagnosis> diagnoses;
   for (const CounterSummary& kernel : capture->kernels) diagnoses.push_back(diagnose::diagnose_kernel(kernel, device));
+  std::vector<std::string> pictures;
+  if (!options.svg_folder.empty()) {
+    auto written = write_pictures(*capture, diagnoses, options.svg_folder, files);
+    if (!written) return fail(written.error(), err);
+    pictures = std::move(*written);
+  }
   if (options.json) {
-    out << document(*capture, diagnoses, device.ceilings) << '\n';
+    out << document(*capture, diagnoses, device.ceilings, pictures) << '\n';
     return 0;
   }
   const render::Style style{options.color, options.width};
@@ -199,6 +227,9 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
     print_kernel(i + 1, capture->kernels[i], diagnoses[i], style, out);
   for (const std::string& note : capture->notes) out << '\n' << "note: " << render::printable(note);
   if (!capture->notes.empty()) out << '\n';
+  if (!options.svg_folder.empty())
+    out << '\n' << "pictures: " << (pictures.empty() ? "none, the capture has no counters for them" : "") << '\n';
+  for (const std::string& path : pictures) out << "  " << render::printable(path) << '\n';
   return 0;
 }
 

@@ -13,6 +13,7 @@ namespace hone::cli {
 struct CountersOptions {
   std::string file;
   std::string ceilings_file;  // --ceilings; empty: kernels are held against nominal peaks only
+  std::string svg_folder;     // --svg; empty: no pictures
   bool json = false;
   bool color = false;
   std::size_t width = 100;  // columns of the terminal

@@ -29,6 +29,7 @@ const std::vector<Flag>& all_flags() {
       {"--variant", 0, FlagKind::text, "N", "", {}, "The variant to finalize instead of the winner"},
       {"--provider", 0, FlagKind::list, "NAME,...", "native,eager", {}, "Implementations to measure side by side"},
       {"--ceilings", 0, FlagKind::text, "FILE", "", {}, "Ceilings to judge against: a saved profile or a JSON file of them"},
+      {"--svg", 0, FlagKind::text, "DIR", "", {}, "Also write pictures into this folder: the roofline, and the stalls of each kernel"},
       {"--short", 0, FlagKind::boolean, "", "", {}, "The small form of the matrix"},
       {"--help", 'h', FlagKind::boolean, "", "", {}, "Show this help and exit"},
   };
@@ -83,7 +84,8 @@ const std::vector<CommandSpec>& all_commands() {
        stage_flags({}), {"hone compare optimization/rms_norm/v0 optimization/rms_norm/v1"}},
       {"counters", "FILE", 1, 1, "a recorded Nsight Compute CSV: summary, class and evidence",
        "Reads the details or the raw page, merges launches of one kernel, and classifies each.",
-       {"--ceilings", "--json", "--no-color", "--help"}, {"hone counters capture.csv --ceilings profile.json"}},
+       {"--ceilings", "--svg", "--json", "--no-color", "--help"},
+       {"hone counters capture.csv --ceilings profile.json", "hone counters capture.csv --svg pictures"}},
       {"completions", "SHELL", 1, 1, "shell completions for bash, zsh or fish", "Prints a completion script.", {"--help"}, {"hone completions bash"}},
       {"man", "", 0, 0, "the manual page as roff", "Prints the manual page.", {"--help"}, {"hone man | man -l -"}},
       {"version", "", 0, 0, "version and commit", "Prints the version of the program and the commit it was built from.", {"--json", "--help"}, {"hone version"}},

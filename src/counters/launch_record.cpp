@@ -166,14 +166,17 @@ void store_metric(LaunchRecord& launch, std::string_view name, std::string_view 
   }
 }
 
-void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view description, DecimalMark mark) {
+void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view description) {
   constexpr std::string_view kShare = "represents about ";
   if (rule != "CPIStall") return;
   const std::size_t share = description.find(kShare);
   if (share == std::string_view::npos) return;
   const std::size_t begin = share + kShare.size(), end = description.find('%', begin);
   if (end == std::string_view::npos) return;
-  const std::optional<double> pct = parse_number(description.substr(begin, end - begin), mark);
+  // Rules write their numbers themselves, in their own way: 54.0 also where the columns say 54,0. A share has no groups.
+  const std::string_view number = description.substr(begin, end - begin);
+  const DecimalMark mark = number.find(',') == std::string_view::npos ? DecimalMark::point : DecimalMark::comma;
+  const std::optional<double> pct = parse_number(number, mark);
   // The sentence on the reason comes first; later ones give advice and name other reasons.
   const std::string_view first = description.substr(0, std::min(description.find(". "), description.size()));
   if (!pct || !(*pct > 0)) return;

@@ -53,6 +53,7 @@ struct LaunchRecord {
   std::array<std::optional<double>, static_cast<std::size_t>(Field::count)> values;
   std::vector<model::Stall> stall_cycles;  // raw page: cycles of each reason between two instructions
   std::vector<model::Stall> stall_rules;   // details page: share of each reason that a rule speaks of
+  bool units_unknown = false;              // so that no duration, clock or number of bytes is kept
 
   std::optional<double>& operator[](Field field) { return values[static_cast<std::size_t>(field)]; }
   const std::optional<double>& operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
@@ -63,7 +64,7 @@ void store_metric(LaunchRecord& launch, std::string_view name, std::string_view 
                   DecimalMark mark);
 
 // Reads a rule's text; only the stall rule says something that no metric of the details page does.
-void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view description, DecimalMark mark);
+void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view description);
 
 // Whether any metric hone reads has this name.
 bool is_known_metric(std::string_view name);

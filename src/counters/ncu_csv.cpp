@@ -184,7 +184,7 @@ void read_details(const Table& table, DecimalMark mark, std::vector<LaunchRecord
     if (!metric.empty())
       store_metric(launch, metric, table.at(row, "Metric Unit"), table.at(row, "Metric Value"), mark);
     if (!table.at(row, "Rule Name").empty())
-      store_rule(launch, table.at(row, "Rule Name"), table.at(row, "Rule Description"), mark);
+      store_rule(launch, table.at(row, "Rule Name"), table.at(row, "Rule Description"));
   }
 }
 
@@ -202,6 +202,21 @@ std::string_view base_unit(std::string_view metric) {
   return "";
 }
 
+// Whether the clock shows that a capture without units is in base units: SMs run at 100 MHz to 10 GHz.
+bool in_base_units(const LaunchRecord& launch) {
+  const std::optional<double>& clock = launch[Field::sm_hz];
+  return !clock || (*clock >= 1e8 && *clock <= 1e10);
+}
+
+// Values whose size depends on their unit; counts and percentages stay.
+void drop_scaled_values(LaunchRecord& launch) {
+  for (const Field field :
+       {Field::duration_s, Field::sm_hz, Field::dram_bytes_per_s, Field::dram_bytes_read, Field::dram_bytes_written,
+        Field::shared_per_block, Field::shared_dynamic, Field::shared_static, Field::shared_driver})
+    launch[field].reset();
+  launch.units_unknown = true;
+}
+
 void read_raw(const Table& table, DecimalMark mark, std::vector<LaunchRecord>& launches) {
   std::vector<std::size_t> known;
   for (std::size_t i = 0; i < table.names.size(); ++i)
@@ -215,6 +230,7 @@ void read_raw(const Table& table, DecimalMark mark, std::vector<LaunchRecord>& l
                                                              : "";
       store_metric(launch, table.names[i], unit, row.fields[i], mark);
     }
+    if (table.units.empty() && !in_base_units(launch)) drop_scaled_values(launch);
     launches.push_back(std::move(launch));
   }
 }
@@ -248,7 +264,11 @@ std::vector<std::string> notes_of(const Text& text, const std::vector<LaunchReco
   if (processes.size() > 1) notes.push_back(fmt::format("launches of {} processes", processes.size()));
   if (std::any_of(text.tables.begin(), text.tables.end(),
                   [](const Table& table) { return table.raw && table.units.empty(); }))
-    notes.push_back("no row of units: base units are assumed (ns, byte, hz)");
+    notes.push_back(
+        std::any_of(launches.begin(), launches.end(), [](const auto& launch) { return launch.units_unknown; })
+            ? "no row of units, and the clocks show other units than base ones: durations, clocks and bytes "
+              "are left out"
+            : "no row of units: base units are assumed (ns, byte, hz)");
   notes.insert(notes.end(), text.messages.begin(), text.messages.end());
   return notes;
 }

@@ -86,6 +86,7 @@ KernelDiagnosis diagnose_kernel(const model::CounterSummary& kernel, const model
   bottleneck.reasoning = reasoning_of(kernel, facts);
   bottleneck.refutation = refutation_of(facts);
   diagnosis.share_of_ceiling_pct = facts.share_of_ceiling_pct;
+  diagnosis.memory_pct = facts.point.memory_pct;
   diagnosis.gain = gain_text(facts);
   diagnosis.strategy_order = launch_strategies(kernel, facts, device, diagnosis.gain);
   if (bottleneck.cls == BottleneckClass::memory_bound && known(facts.share_of_ceiling_pct))

@@ -53,7 +53,8 @@ struct KernelDiagnosis {
   model::Bottleneck bottleneck;
   std::vector<model::StrategyStep> strategy_order;  // for this launch alone: no parameter sweep, no passes
   double share_of_ceiling_pct = kUnknown;
-  std::string gain;  // what is left to gain at most, in words with its figure
+  double memory_pct = kUnknown;  // of the busiest level of memory, as the class takes it
+  std::string gain;              // what is left to gain at most, in words with its figure
 };
 
 // Reads the ceilings, the architecture and the multiprocessor count of `device`; each may be unknown.

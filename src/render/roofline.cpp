@@ -150,6 +150,63 @@ std::string roofline(const model::Profile& profile) {
   return svg.str();
 }
 
+std::string capture_roofline(const std::vector<CapturedPlace>& places) {
+  std::vector<std::size_t> drawn;
+  double x_low = 1, x_high = 1, y_low = 100;
+  bool measured = false;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const CapturedPlace& place = places[i];
+    const bool drawable = place.compute_pct > 0 && place.memory_pct > 0 && std::isfinite(place.compute_pct) &&
+                          std::isfinite(place.memory_pct);
+    if (!drawable) continue;
+    drawn.push_back(i);
+    x_low = std::min(x_low, place.compute_pct / place.memory_pct);
+    x_high = std::max(x_high, place.compute_pct / place.memory_pct);
+    y_low = std::min(y_low, place.compute_pct);
+    measured = measured || place.measured_ceiling;
+  }
+  if (drawn.empty()) return "";
+  x_low = decade_below(x_low), x_high = decade_above(x_high), y_low = decade_below(y_low);
+  constexpr double kRow = 18;
+  const double height = kHeight + kRow * static_cast<double>(drawn.size());
+  Svg svg(kWidth, height, "captured kernels: roofline",
+          "Each captured kernel by how much busier compute is than memory, and by its share of the SMs' peak");
+  svg.text(kLeft, 24, "captured kernels under the roofs of their device", {15, Anchor::start, Tone::ink, true});
+  svg.text(kLeft, 44,
+           std::string("shares of the SMs' nominal peak and of ") +
+               (measured ? "the measured copy ceiling, or of a busier cache" : "nominal memory peaks"),
+           {12, Anchor::start, Tone::muted});
+  const Axes axes(x_low, x_high, y_low, 100);
+  for (double x = x_low; x <= x_high * 1.001; x *= 10) {
+    svg.line(axes.x(x), kTop, axes.x(x), kHeight - kBottom, Tone::grid);
+    svg.text(axes.x(x), kHeight - kBottom + 18, tick_label(x), {11, Anchor::middle, Tone::muted});
+  }
+  for (double y = y_low; y <= 100.1; y *= 10) {
+    svg.line(kLeft, axes.y(y), kWidth - kRight, axes.y(y), Tone::grid);
+    svg.text(kLeft - 6, axes.y(y) + 4, tick_label(y) + " %", {11, Anchor::end, Tone::muted});
+  }
+  svg.text((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 38,
+           "compute over memory, each as a share of its peak (1: equally busy)", {12, Anchor::middle});
+  const double from = std::max(x_low, y_low / 100);
+  svg.polyline({{axes.x(from), axes.y(100 * from)}, {axes.x(1), axes.y(100)}, {axes.x(x_high), axes.y(100)}},
+               Tone::ink);
+  svg.text(kLeft + 8, kTop + 14, "slope: memory at its peak; flat: the SMs at theirs", {11, Anchor::start, Tone::ink});
+  double row = kHeight - kBottom + 64;
+  for (const std::size_t i : drawn) {
+    const CapturedPlace& place = places[i];
+    const int index = static_cast<int>(i);
+    const std::string label = std::to_string(i + 1) + "  compute " + percent(place.compute_pct) + ", memory " +
+                              percent(place.memory_pct) + ": " + place.name;
+    const double x = axes.x(place.compute_pct / place.memory_pct), y = axes.y(std::min(place.compute_pct, 100.0));
+    svg.marker(x, y, index % 6, series_tone(index), label);
+    svg.text(x + 8, y + 4, std::to_string(i + 1), {11, Anchor::start, Tone::ink});
+    svg.marker(kLeft + 6, row - 4, index % 6, series_tone(index));
+    svg.text(kLeft + 18, row, fitted(label, 12, kWidth - kLeft - kRight - 18), {12});
+    row += kRow;
+  }
+  return svg.str();
+}
+
 std::string stall_bar(const model::CounterSummary& kernel) {
   if (kernel.stalls.empty()) return "";
   constexpr double kBarTop = 52, kBarHeight = 28, kSide = 16, kBarWidth = kWidth - 2 * kSide;

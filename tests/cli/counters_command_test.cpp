@@ -189,5 +189,37 @@ TEST_F(CountersCommand, FilesThatAreNoCaptureAreErrorsOfUse) {
   EXPECT_NE(run(folder_ / "missing.csv").exit_code, 0);
 }
 
+TEST_F(CountersCommand, PicturesOfEachKernelAreWrittenWhereAskedFor) {
+  const std::string folder = folder_ / "new" + std::string("/pictures");
+  for (const bool json : {true, false}) {
+    std::ostringstream out, err;
+    CountersOptions options;
+    options.file = kFixtures + "liger_ncu_details.csv";
+    options.svg_folder = folder;
+    options.json = json;
+    ASSERT_EQ(run_counters(options, out, err), 0) << err.str();
+    EXPECT_THAT(out.str(), HasSubstr(folder + "/stalls_2.svg"));
+    EXPECT_EQ(model::parse_json(out.str(), "stdout", "").ok(), json);
+  }
+  const auto content = [&](const std::string& name) {
+    std::ifstream file(folder + "/" + name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string roofline = content("roofline.svg"), stalls = content("stalls_2.svg");
+  EXPECT_EQ(roofline.rfind("<svg", 0), 0u);
+  EXPECT_THAT(roofline, HasSubstr("2  compute 20.4 %, memory 46.7 %: _rms_norm_backward_kernel"));
+  EXPECT_THAT(roofline, HasSubstr("7  compute 87.8 %, memory 62.7 %: _dyt_fwd_kernel"));
+  EXPECT_THAT(stalls, HasSubstr("_rms_norm_backward_kernel"));
+  EXPECT_THAT(stalls, HasSubstr("long scoreboard 54.0 %"));
+
+  std::ostringstream out, err;
+  CountersOptions options;
+  options.file = kFixtures + "liger_ncu_details.csv";
+  options.svg_folder = write("a_file", "x") + "/below";
+  EXPECT_NE(run_counters(options, out, err), 0);
+  EXPECT_THAT(err.str(), HasSubstr("a_file"));
+  EXPECT_EQ(out.str(), "");
+}
+
 }  // namespace
 }  // namespace hone::cli

@@ -314,6 +314,39 @@ TEST(NcuCsv, TheRawPageWithoutUnitsIsReadInBaseUnitsAndSaysSo) {
   EXPECT_THAT(capture.notes, Contains(HasSubstr("base units are assumed")));
 }
 
+TEST(NcuCsv, ValuesWithoutUnitsThatAreNotInBaseOnesAreLeftOut) {
+  const std::string text =
+      "\"ID\",\"Kernel "
+      "Name\",\"gpu__time_duration.sum\",\"gpc__cycles_elapsed.avg.per_second\",\"launch__registers_per_thread\"\n"
+      "\"0\",\"mine\",\"63.39\",\"1.96\",\"38\"\n";
+  const Capture capture = read(text);
+  EXPECT_FALSE(capture.kernels.at(0).duration_us.has_value());
+  EXPECT_FALSE(capture.kernels.at(0).sm_clock_ghz.has_value());
+  EXPECT_DOUBLE_EQ(*capture.kernels.at(0).registers_per_thread, 38);
+  EXPECT_THAT(capture.notes, Contains(HasSubstr("durations, clocks and bytes are left out")));
+}
+
+TEST(NcuCsv, RulesWriteTheirNumbersTheirOwnWay) {
+  std::string header = kHeader;
+  header.insert(header.size() - 1, ",\"Rule Name\",\"Rule Description\"");
+  const auto with_rule = [&](const std::string& share, const std::string& occupancy) {
+    std::string rule = row("", "", "");
+    rule.insert(rule.size() - 1,
+                ",\"CPIStall\",\"On average, each warp of this workload spends 19.0 cycles being stalled waiting for a "
+                "scoreboard dependency on a L1TEX operation. This stall type represents about " +
+                    share + "% of the total average of 35.2 cycles between issuing two instructions.\"");
+    return read(header + row("Achieved Occupancy", "%", occupancy) + rule).kernels.at(0);
+  };
+  for (const char* share : {"54.0", "54,0", "54"})
+    for (const char* occupancy : {"12.53", "12,53"}) {
+      const CounterSummary kernel = with_rule(share, occupancy);
+      ASSERT_EQ(kernel.stalls.size(), 1u) << share;
+      EXPECT_EQ(kernel.stalls[0].reason, "long scoreboard");
+      EXPECT_DOUBLE_EQ(kernel.stalls[0].pct, 54) << share << " beside " << occupancy;
+      EXPECT_DOUBLE_EQ(*kernel.occupancy_pct, 12.53);
+    }
+}
+
 TEST(NcuCsv, AutotuneTrialsWithOtherGridsGiveTheFastestAndSizesTheLongest) {
   const auto launch = [](const std::string& id, const std::string& grid, const std::string& us,
                          const std::string& bandwidth) {
