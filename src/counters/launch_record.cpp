@@ -148,7 +148,7 @@ void store_metric(LaunchRecord& launch, std::string_view name, std::string_view 
     return;
   }
   const std::optional<double> value = parse_number(text, mark);
-  if (!value) return;
+  if (!value || *value < 0) return;  // counts, times and shares: none can be negative
   const bool is_stall = name.size() > kStallPrefix.size() + kStallSuffix.size() &&
                         name.substr(0, kStallPrefix.size()) == kStallPrefix &&
                         name.substr(name.size() - kStallSuffix.size()) == kStallSuffix;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "counters/libraries.hpp"
 
@@ -197,8 +198,15 @@ std::vector<CounterSummary> summarize(const std::vector<LaunchRecord>& launches)
     kernels[found->second].launches.push_back(&launch);
     kernels[found->second].places.push_back(place);
   }
+  std::set<std::string> devices;
+  for (const LaunchRecord& launch : launches) devices.insert(launch.device);
   std::vector<CounterSummary> summaries;
-  for (const Kernel& kernel : kernels) summaries.push_back(merged(kernel));
+  for (const Kernel& kernel : kernels) {
+    summaries.push_back(merged(kernel));
+    if (devices.size() < 2) continue;
+    std::string& note = summaries.back().note;
+    note = "on device " + kernel.launches.front()->device + (note.empty() ? "" : ": " + note);
+  }
   std::stable_partition(summaries.begin(), summaries.end(),
                         [](const CounterSummary& each) { return each.owner.empty(); });
   return summaries;

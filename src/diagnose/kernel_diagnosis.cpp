@@ -38,19 +38,29 @@ std::string gain_text(const LaunchFacts& facts) {
 }
 
 std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts& facts) {
-  const std::string memory = percent(facts.point.memory_pct), compute = percent(facts.point.compute_pct);
+  // What was not counted is not said to be idle.
+  const auto level = [](double pct) { return known(pct) ? percent(pct) : std::string("not in this capture"); };
+  const std::string memory = level(facts.point.memory_pct), compute = level(facts.point.compute_pct);
+  const bool both = known(facts.point.memory_pct) && known(facts.point.compute_pct);
   switch (classify(facts.point)) {
     case BottleneckClass::memory_bound:
-      return fmt::format("Memory is the busier unit ({} against {} for compute), limited by {}.", memory, compute,
+      return fmt::format("Memory is {} unit ({}{}), limited by {}.", both ? "the busier" : "a busy", memory,
+                         both ? " against " + compute + " for compute" : "; compute is " + compute,
                          limiter_text(facts.limiters));
     case BottleneckClass::compute_bound:
-      return fmt::format("The SMs are the busier unit ({} against {} for memory), limited by {}.", compute, memory,
+      return fmt::format("The SMs are {} unit ({}{}), limited by {}.", both ? "the busier" : "a busy", compute,
+                         both ? " against " + memory + " for memory" : "; memory is " + memory,
                          limiter_text(facts.limiters));
     case BottleneckClass::balanced:
       return fmt::format("Memory ({}) and compute ({}) are about equally busy: relieving one alone gains little.",
                          memory, compute);
     case BottleneckClass::latency_bound: {
-      std::string text = fmt::format("Neither unit is busy: memory {}, compute {}", memory, compute);
+      if (!known(facts.point.memory_pct) && !known(facts.point.compute_pct))
+        return "Neither unit's throughput is in this capture: no unit was seen busy, which leaves latency-bound, but "
+               "nothing shows it. Limited by " +
+               limiter_text(facts.limiters) + ".";
+      std::string text = fmt::format("{}: memory {}, compute {}",
+                                     both ? "Neither unit is busy" : "No unit was seen busy", memory, compute);
       if (kernel.occupancy_pct) text += ", with " + percent(*kernel.occupancy_pct) + " of the warps in flight";
       if (starved(facts.point))
         text += fmt::format(" (so few that a unit counts as busy only from {:.0f} %)", kBusyWhenStarved);

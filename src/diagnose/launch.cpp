@@ -111,7 +111,7 @@ void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
          fmt::format("dependency stalls ({} {}: {})", kernel.stalls.front().reason, percent(kernel.stalls.front().pct),
                      stall_meaning(kernel.stalls.front().reason))});
   if (facts.limiters.empty())
-    facts.limiters.push_back({"dependency stalls", "too little in flight (no counter names the cause)"});
+    facts.limiters.push_back({"dependency stalls", "a cause that no counter of this capture names"});
 }
 
 // The level of memory that is busy. Nsight's memory throughput and the point's are the busiest level's, so the figure

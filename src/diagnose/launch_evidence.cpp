@@ -65,8 +65,11 @@ void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, Rows&
              *kernel.occupancy_pct < kBalancedOccupancy ? latency_bound() : against(latency_bound()));
   }
   if (kernel.waves_per_sm && kernel.grid_size) {
-    std::string text = fmt::format("{:.0f} programs, {} waves", *kernel.grid_size, number(*kernel.waves_per_sm));
-    if (known(facts.programs_per_sm))
+    std::string text = fmt::format("{:.0f} {}, {} waves", *kernel.grid_size,
+                                   *kernel.grid_size == 1 ? "program" : "programs", number(*kernel.waves_per_sm));
+    if (facts.programs_per_sm < 1)
+      text += fmt::format(" on {:.0f} SMs", *kernel.sm_count);
+    else if (known(facts.programs_per_sm))
       text +=
           ", " + quantity(facts.programs_per_sm) + (facts.programs_per_sm == 1 ? " program an SM" : " programs an SM");
     if (kernel.blocks_per_sm_limit) text += fmt::format(" of {:.0f} that fit at once", *kernel.blocks_per_sm_limit);

@@ -162,7 +162,7 @@ std::vector<std::string> ordered_words(const model::Profile& profile, const std:
 // What the programs of an SM hold in flight, and how many more fit before registers or shared memory must give way.
 std::string in_flight_text(const model::CounterSummary& kernel, const LaunchFacts& facts) {
   std::string text;
-  if (known(facts.programs_per_sm) && kernel.occupancy_pct)
+  if (facts.programs_per_sm >= 1 && kernel.occupancy_pct)
     text += fmt::format("; {} an SM {} {} of its warps in flight",
                         facts.programs_per_sm == 1 ? "one program" : quantity(facts.programs_per_sm) + " programs",
                         facts.programs_per_sm == 1 ? "keeps" : "keep", percent(*kernel.occupancy_pct));

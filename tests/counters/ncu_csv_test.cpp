@@ -370,6 +370,23 @@ TEST(NcuCsv, AShareOverTheWholeIsTheWhole) {
     for (const model::Stall& stall : kernel.stalls) EXPECT_LE(stall.pct, 100) << kernel.name;
 }
 
+TEST(NcuCsv, LaunchesOfSeveralDevicesSayWhichOne) {
+  std::string header = kHeader;
+  header.insert(header.size() - 1, ",\"Device\"");
+  std::string first = row("Duration", "us", "10"), second = row("Duration", "us", "20", "1");
+  first.insert(first.size() - 1, ",\"0\"");
+  second.insert(second.size() - 1, ",\"3\"");
+  const Capture capture = read(header + first + second);
+  ASSERT_EQ(capture.kernels.size(), 2u);
+  EXPECT_EQ(capture.kernels[0].note, "on device 0");
+  EXPECT_EQ(capture.kernels[1].note, "on device 3");
+}
+
+TEST(NcuCsv, ANegativeValueIsNone) {
+  const Capture capture = read(kHeader + row("Duration", "us", "-10") + row("Registers Per Thread", "", "38"));
+  EXPECT_FALSE(capture.kernels.at(0).duration_us.has_value());
+}
+
 TEST(NcuCsv, AHeaderWithoutLaunchesIsAnError) {
   const auto capture = read_ncu_csv(kHeader, "x.csv");
   ASSERT_FALSE(capture.ok());

@@ -8,6 +8,7 @@ namespace hone::diagnose {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // rms_norm forward of Liger as captured on an H200: DRAM at 80.2 % of nominal peak, the L2 at 90.0 % of its own.
 model::CounterSummary memory_bound_kernel() {
@@ -68,6 +69,41 @@ TEST(LaunchReasoning, SaysWhatIsLeftInAWholeSentence) {
   const KernelDiagnosis far = diagnose_kernel(memory_bound_kernel(), device(5e12));
   EXPECT_THAT(far.bottleneck.reasoning, HasSubstr(" It stands at 77.2 % of the measured copy ceiling of 5.00 TB/s, "
                                                   "at most 22.8 % of its time with the same DRAM traffic."));
+}
+
+TEST(LaunchReasoning, WhatWasNotCountedIsNotCalledIdle) {
+  model::CounterSummary kernel;
+  kernel.name = "k";
+  kernel.duration_us = 50;
+  std::string text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
+  EXPECT_EQ(text.rfind("Neither unit's throughput is in this capture", 0), 0u) << text;
+  kernel.memory_throughput_pct = 20;
+  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
+  EXPECT_EQ(text.rfind("No unit was seen busy: memory 20.0 %, compute not in this capture", 0), 0u) << text;
+  kernel.memory_throughput_pct = 95;
+  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
+  EXPECT_EQ(text.rfind("Memory is a busy unit (95.0 %; compute is not in this capture)", 0), 0u) << text;
+  kernel.memory_throughput_pct.reset();
+  kernel.compute_throughput_pct = 90;
+  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
+  EXPECT_EQ(text.rfind("The SMs are a busy unit (90.0 %; memory is not in this capture)", 0), 0u) << text;
+}
+
+TEST(LaunchReasoning, AProgramIsNoFractionOfOne) {
+  model::CounterSummary kernel;
+  kernel.name = "k";
+  kernel.compute_throughput_pct = kernel.memory_throughput_pct = 0.5;
+  kernel.occupancy_pct = 12.5;
+  kernel.grid_size = 1;
+  kernel.sm_count = 108;
+  kernel.waves_per_sm = 0.01;
+  const KernelDiagnosis found = diagnose_kernel(kernel, device());
+  EXPECT_THAT(found.bottleneck.limiter, HasSubstr("grid (1 program on 108 SMs: 107 stay idle)"));
+  EXPECT_THAT(found.strategy_order.front().reason, Not(HasSubstr("programs an SM keep")));
+  bool grid_row = false;
+  for (const model::EvidenceRow& row : found.bottleneck.evidence)
+    grid_row = grid_row || (row.signal == "Grid" && row.observation == "1 program, 0.01 waves on 108 SMs");
+  EXPECT_TRUE(grid_row);
 }
 
 }  // namespace
