@@ -2,6 +2,7 @@
 
 #include "model/source_facts.hpp"
 #include "render/audit_table.hpp"
+#include "render/style.hpp"
 #include "source/audit.hpp"
 
 namespace hone::cli {
@@ -18,8 +19,10 @@ int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream
     out << render::audit_table(*audit, {options.verbose});
   }
   for (const model::SourceProblem& problem : audit->problems) {
-    err << problem.file << (problem.line > 0 ? ":" + std::to_string(problem.line) : "") << ": " << problem.what << '\n';
+    const std::string place = problem.line > 0 ? ":" + std::to_string(problem.line) : "";
+    err << render::printable(problem.file + place + ": " + problem.what) << '\n';
   }
+  if (audit->kernels.empty()) return base::exit_code(base::ErrorKind::usage);  // only problems: nothing was audited
   return out.good() ? 0 : base::exit_code(base::ErrorKind::internal);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+#include "render/style.hpp"
 #include "render/table.hpp"
 
 namespace hone::render {
@@ -233,7 +235,10 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
   }
   text += fmt::format("{} read from source; no measurement stands behind what is said above.\n",
                       plural(audit.kernels.size(), "operation"));
-  return text;
+  // Names and remarks come from the source: nothing in them may reach a terminal as a command.
+  std::string shown;
+  for (const std::string& line : base::split(text, '\n')) shown += (shown.empty() ? "" : "\n") + printable(line);
+  return shown;
 }
 
 }  // namespace hone::render

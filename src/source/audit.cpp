@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/regular_file.hpp"
 #include "source/advice/advice.hpp"
 #include "source/checkout.hpp"
 #include "source/cuda/audit_cuda.hpp"
 #include "source/sha256.hpp"
+#include "source/source_text.hpp"
 #include "source/triton/audit_triton.hpp"
 
 namespace hone::source {
@@ -141,7 +143,7 @@ class PathAuditor {
   }
 
   void audit_cuda_file(const std::string& path) {
-    const auto text = files_.read(path);
+    const auto text = base::read_regular(files_, path, kLargestSource);
     if (!text) {
       audit_.problems.push_back({path, 0, 0, "can not be read: " + text.error().found});
       return;

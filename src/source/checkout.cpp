@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/regular_file.hpp"
+#include "source/source_text.hpp"
 #include "source/triton/module.hpp"
 #include "source/triton/python.hpp"
 
@@ -67,7 +69,8 @@ std::optional<Checkout> checkout_around(base::FileSystem& files, const std::stri
 
 void PreflightReader::count_rows() {
   counted_ = true;
-  const auto text = files_.read(base::join(root_, "benchmark/data/all_benchmark_data.csv"));
+  const auto text =
+      base::read_regular(files_, base::join(root_, "benchmark/data/all_benchmark_data.csv"), kLargestSource);
   if (!text) return;
   // kernel_name is the first column; a quoted field of an earlier row may hold line breaks.
   bool quoted = false, first_column = true, header = true;
@@ -100,7 +103,7 @@ model::Preflight PreflightReader::read(const std::string& op, const std::vector<
   preflight.test_exists = files_.exists(base::join(root_, preflight.test_file));
   std::set<std::string> patterns;
   if (preflight.benchmark_exists) {
-    const auto text = files_.read(script);
+    const auto text = base::read_regular(files_, script, kLargestSource);
     // Only a script that names another kernel needs to be understood.
     const bool plain = text && text->find("\"" + op + "\"") != std::string::npos;
     auto module = text && !plain ? Module::read(preflight.benchmark_script, *text)

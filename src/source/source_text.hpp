@@ -1,10 +1,13 @@
 // A source file as bytes, and how pieces of it are shown: the bytes are never changed, what is shown is UTF-8.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace hone::source {
+
+inline constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20;  // bytes of a file that is read
 
 bool is_utf8(std::string_view bytes);
 

@@ -58,4 +58,23 @@ TEST(AuditCommand, reads_the_good_files_of_a_folder_and_names_the_bad_ones) {
   EXPECT_NE(ran.err.find("/w/b.py"), std::string::npos) << ran.err;
 }
 
+TEST(AuditCommand, a_path_of_which_nothing_could_be_read_fails_and_the_document_says_why) {
+  hone::base::MemoryFiles files;
+  ASSERT_TRUE(files.write_atomically("/w/b.py", std::string("\xFF\xFEi\0m\0", 6)).ok());
+  const Ran json = run(files, {"/w/b.py"}, true);
+  EXPECT_EQ(json.code, 2);
+  EXPECT_NE(json.out.find("\"problems\""), std::string::npos) << json.out;
+  EXPECT_NE(json.err.find("/w/b.py"), std::string::npos);
+}
+
+TEST(AuditCommand, nothing_of_a_source_reaches_the_terminal_as_a_command) {
+  hone::base::MemoryFiles files;
+  ASSERT_TRUE(
+      files.write_atomically("/w/k.py", std::string(kKernel) + "# TODO \x1b]0;title\x07 \xe2\x80\xae here\n").ok());
+  const Ran table = run(files, {"/w/k.py"}, false);
+  EXPECT_NE(table.out.find("# TODO"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find_first_of("\x1b\x07"), std::string::npos) << table.out;
+  EXPECT_EQ(table.out.find("\xe2\x80\xae"), std::string::npos);
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 // Inputs at the edge: large, deep, looping, hostile. None may crash, hang or lose what can be read.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -115,6 +116,42 @@ TEST(Preflight, names_scripts_tests_and_recorded_rows_also_of_a_script_that_meas
   EXPECT_EQ(loss.csv_rows, (std::map<std::string, int>{{"fused_loss_a", 1}, {"fused_loss_b", 2}}));
   EXPECT_EQ(reader.read("bare", {"bare.py"}).csv_rows, (std::map<std::string, int>{{"bare", 0}}));
   EXPECT_EQ(reader.read("none", {"none.py"}).csv_rows, (std::map<std::string, int>{{"none", 0}}));
+}
+
+TEST(Limits, a_pipe_among_the_files_is_named_and_not_waited_for) {
+  char folder[] = "/tmp/hone_pipe_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string root = folder;
+  ASSERT_EQ(::mkfifo((root + "/helpers.py").c_str(), 0600), 0);
+  std::ofstream(root + "/k.py") << "from helpers import settings\n"
+                                << kHead << kKernel << "def run(x, n):\n    k[(n,)](x, n, B=settings(n))\n";
+  hone::base::SystemFiles files;
+  const auto folder_audit = hone::source::audit_paths(files, {root});
+  const auto file_audit = hone::source::audit_paths(files, {root + "/k.py"});
+  const auto pipe_audit = hone::source::audit_paths(files, {root + "/helpers.py"});
+  fs::remove_all(root);
+  for (const auto* audit : {&folder_audit, &file_audit}) {
+    ASSERT_TRUE(audit->ok());
+    EXPECT_EQ((*audit)->kernels.size(), 1u);
+    ASSERT_EQ((*audit)->problems.size(), 1u);
+    EXPECT_NE((*audit)->problems[0].what.find("a pipe"), std::string::npos) << (*audit)->problems[0].what;
+  }
+  ASSERT_TRUE(pipe_audit.ok());
+  EXPECT_TRUE(pipe_audit->kernels.empty());
+  EXPECT_EQ(pipe_audit->problems.size(), 1u);
+}
+
+TEST(Limits, many_operations_in_one_file_cost_in_proportion) {
+  // Every launch looks for the callers of its function: 4000 of them took time in the square of their number.
+  std::string text = kHead;
+  for (int i = 0; i < 4000; ++i) {
+    const std::string n = std::to_string(i);
+    text += "@triton.jit\ndef k" + n + "(x, BLOCK: tl.constexpr):\n    tl.store(x, BLOCK)\n\ndef f" + n +
+            "(x, b=4):\n    k" + n + "[(1,)](x, BLOCK=b)\n\n";
+  }
+  const auto op = audit(text);
+  ASSERT_EQ(op.launches.size(), 4000u);
+  EXPECT_EQ(op.launches.back().block_sources.at(0).source, "caller-parameter");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "source/source_text.hpp"
+
 extern "C" const TSLanguage* tree_sitter_python(void);
 extern "C" const TSLanguage* tree_sitter_cuda(void);
 
@@ -13,7 +15,6 @@ namespace hone::source {
 
 namespace {
 
-constexpr std::size_t kLargestText = std::size_t{64} << 20;
 // Python's and C++'s own parsers refuse far shallower nesting; the limit keeps work proportional to the text.
 constexpr std::size_t kDeepestNesting = 1000;
 
@@ -126,7 +127,7 @@ bool flatten(TSTree* tree, const Vocabulary& words, std::vector<NodeRecord>& rec
 }  // namespace
 
 base::Result<std::unique_ptr<SyntaxTree>> parse(Language language, std::string text, const std::string& where) {
-  if (text.size() > kLargestText) {
+  if (text.size() > kLargestSource) {
     return base::Error{base::ErrorKind::usage, "a source file of at most 64 MiB",
                        std::to_string(text.size()) + " bytes", where, "name the files to audit one by one"};
   }

@@ -137,13 +137,10 @@ void BufferTracer::parameter(const Module& module, int scope, const std::string&
     return pass_on(*entry->module, entry->scope, entry->call, entry->outer);
   }
   const FunctionRef self{&module, scope};
-  for (int caller = kNoFunction; caller < static_cast<int>(module.functions().size()); ++caller) {
-    if (caller == scope) continue;
-    for (Node site : module.calls(caller)) {
-      const Node callee = strip_parentheses(site.child(Field::function));
-      if (!callee.is(Kind::identifier) || callee.text() != function.name) continue;
-      if (modules_.function_named(module, callee, caller) == self) pass_on(module, caller, site, nullptr);
-    }
+  for (const auto& [caller, site] : module.calls_named(function.name)) {
+    const Node callee = strip_parentheses(site.child(Field::function));
+    if (caller != scope && modules_.function_named(module, callee, caller) == self)
+      pass_on(module, caller, site, nullptr);
   }
 }
 

@@ -217,6 +217,13 @@ void Module::index() {
       default: break;
     }
   }
+  for (std::size_t scope = 0; scope < calls_.size(); ++scope) {
+    for (const Node& call : calls_[scope]) {
+      const Node callee = strip_parentheses(call.child(Field::function));
+      if (callee.is(Kind::identifier))
+        calls_by_name_[std::string(callee.text())].push_back({static_cast<int>(scope) - 1, call});
+    }
+  }
   for (const Node& call : calls_[0]) {
     if (canonical(call.child(Field::function)) != "triton.jit") continue;
     for (const Node& argument : arguments_of(call).positional) {
@@ -382,6 +389,12 @@ const std::vector<Assignment>& Module::assignments(int scope, const std::string&
 const std::vector<Node>& Module::statements(int scope) const {
   return statements_[static_cast<std::size_t>(scope + 1)];
 }
+const std::vector<NamedCall>& Module::calls_named(const std::string& name) const {
+  static const std::vector<NamedCall> none;
+  const auto found = calls_by_name_.find(name);
+  return found == calls_by_name_.end() ? none : found->second;
+}
+
 const std::vector<Node>& Module::calls(int scope) const { return calls_[static_cast<std::size_t>(scope + 1)]; }
 
 std::string Module::canonical(Node expression) const {

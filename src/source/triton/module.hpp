@@ -65,6 +65,12 @@ struct Assignment {
   How how = How::plain;
 };
 
+// A call of a plain name and the function it stands in.
+struct NamedCall {
+  int scope = kNoFunction;
+  Node call;
+};
+
 class Module {
  public:
   // `path` is what facts name the file by. Fails only where the text can not be parsed at all.
@@ -87,6 +93,8 @@ class Module {
   // Expressions assigned to keys or attributes (`d["k"] = v`, `ctx.x = v`) and statements, by the function they are in.
   const std::vector<Node>& statements(int scope) const;  // calls and assignments whose target is no plain name
   const std::vector<Node>& calls(int scope) const;
+  // The calls `name(...)` of the whole file, by scope and in source order within one.
+  const std::vector<NamedCall>& calls_named(const std::string& name) const;
 
   // The name an expression stands for, from the root of its package: "triton.language.sum" for `tl.sum`, for a bare
   // `sum` imported from there, for one brought by a star import, and for an alias. Names this file defines stay as they
@@ -114,6 +122,7 @@ class Module {
   std::vector<Import> star_imports_;
   std::vector<std::unordered_map<std::string, std::vector<Assignment>>> assignments_;  // [scope + 1]
   std::vector<std::vector<Node>> statements_, calls_;                                  // [scope + 1]
+  std::unordered_map<std::string, std::vector<NamedCall>> calls_by_name_;
   std::vector<int> scope_of_node_;
 };
 

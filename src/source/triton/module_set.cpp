@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/regular_file.hpp"
+#include "source/source_text.hpp"
 #include "source/triton/python.hpp"
 
 namespace hone::source {
@@ -36,7 +38,7 @@ std::string ModuleSet::shown(const std::string& path) const {
 const Module* ModuleSet::load(const std::string& path) {
   const auto known = modules_.find(path);
   if (known != modules_.end()) return known->second.get();
-  auto bytes = files_.read(path);
+  auto bytes = base::read_regular(files_, path, kLargestSource);
   if (!bytes) {
     problems_.push_back({shown(path), 0, 0, "can not be read: " + bytes.error().found});
     modules_[path] = nullptr;

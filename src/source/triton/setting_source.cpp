@@ -233,11 +233,9 @@ Origin OriginFinder::parameter(const Module& module, int scope, const Parameter&
   bool default_used = false, called = false;
   std::size_t position = 0;
   while (position < function.params.size() && function.params[position].name != parameter.name) ++position;
-  for (int caller = kNoFunction; caller < static_cast<int>(module.functions().size()); ++caller) {
-    if (caller == scope) continue;
-    for (Node site : module.calls(caller)) {
+  for (const auto& [caller, site] : module.calls_named(function.name)) {
+    if (caller != scope) {
       const Node callee = strip_parentheses(site.child(Field::function));
-      if (!callee.is(Kind::identifier) || callee.text() != function.name) continue;
       if (!(modules_.function_named(module, callee, caller) == self)) continue;
       called = true;
       const Arguments arguments = arguments_of(site);
