@@ -4,9 +4,11 @@
 #include <cstdlib>
 
 #include "kernels/catalog/operation.hpp"
+#include "kernels/cross_entropy/cross_entropy_operation.hpp"
 #include "kernels/dyt/dyt_operation.hpp"
 #include "kernels/fused_add_rms_norm/fused_add_rms_norm_operation.hpp"
 #include "kernels/geglu/geglu_operation.hpp"
+#include "kernels/grpo_loss/grpo_loss_operation.hpp"
 #include "kernels/layer_norm/layer_norm_operation.hpp"
 #include "kernels/relu_squared/relu_squared_operation.hpp"
 #include "kernels/rms_norm/rms_norm_operation.hpp"
@@ -140,6 +142,8 @@ const std::vector<std::unique_ptr<Operation>>& catalog() {
     all.push_back(make_dyt());
     all.push_back(make_geglu());
     all.push_back(make_fused_add_rms_norm());
+    all.push_back(make_cross_entropy());
+    all.push_back(make_grpo_loss());
     return all;
   }();
   return operations;

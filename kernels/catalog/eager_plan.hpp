@@ -40,13 +40,14 @@ class EagerPlan {
                   const std::string& partial_entry = "eager_partial_column_sum");
 
   void define(const std::string& name, const std::string& value) { plan_.defines.emplace_back(name, value); }
+  // The settings of row launches; threads of a launch.
+  const RowConfig& config() const { return config_; }
+  int threads() const { return config_.is_cuda() ? config_.num_threads : 0; }
   // The plan so far, for launches and scratch that this class has no words for.
   Plan& raw() { return plan_; }
   Plan take() { return std::move(plan_); }
 
  private:
-  int threads() const { return config_.is_cuda() ? config_.num_threads : 0; }
-
   Problem problem_;
   RowConfig config_, accumulating_;  // the second of a CPU's sums over rows
   Plan plan_;

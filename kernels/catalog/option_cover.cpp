@@ -2,6 +2,8 @@
 #include "kernels/catalog/option_cover.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <random>
 #include <set>
 #include <string>
 
@@ -55,6 +57,23 @@ bool covers(const Choice& choice, const Tuple& tuple) {
   return std::all_of(tuple.begin(), tuple.end(), [&](const auto& part) { return choice[std::size_t(part.first)] == part.second; });
 }
 
+// Whether the operation takes these options together.
+bool is_valid(const Operation& operation, const Options& options) {
+  return operation.check({8, 8, operation.depth_for(8, 8), operation.dtypes().front(), options}).empty();
+}
+
+// A choice that holds the tuple and is valid, looked for among a fixed number of random ones; nothing where there is none.
+std::optional<Choice> valid_choice(const Operation& operation, const Space& space, const Tuple& tuple) {
+  std::minstd_rand random(7);
+  for (int attempt = 0; attempt < 256; ++attempt) {
+    Choice choice;
+    for (const auto& values : space.values) choice.push_back(int(random() % values.size()));
+    for (const auto& [option, value] : tuple) choice[std::size_t(option)] = value;
+    if (is_valid(operation, options_of(space, choice))) return choice;
+  }
+  return std::nullopt;
+}
+
 // A choice that holds the first open tuple, its other options set one after the other to what covers most of the rest.
 Choice best_choice(const Space& space, const std::set<Tuple>& open) {
   Choice choice(space.names.size(), -1);
@@ -95,6 +114,15 @@ std::vector<Options> option_cover(const Operation& operation, int strength, std:
     std::erase_if(open, [&](const Tuple& tuple) { return covers(choice, tuple); });
     if (open.empty()) return cover;
     choice = best_choice(space, open);
+    while (!is_valid(operation, options_of(space, choice))) {
+      if (const auto other = valid_choice(operation, space, *open.begin())) {
+        choice = *other;
+        break;
+      }
+      open.erase(open.begin());  // options that exclude each other
+      if (open.empty()) return cover;
+      choice = best_choice(space, open);
+    }
   }
 }
 

@@ -23,7 +23,7 @@ struct Mutation {
 };
 
 // Whether any of a few odd shapes shows that the mutated program is wrong.
-bool is_caught(const Mutation& mutation, DType dtype) {
+bool is_caught(const Mutation& mutation, DType dtype, const Options& changed = {}) {
   std::string text = text_of(mutation.file);
   const std::size_t place = text.find(mutation.from);
   EXPECT_NE(place, std::string::npos) << mutation.name << ": '" << mutation.from << "' is not in " << mutation.file;
@@ -32,8 +32,9 @@ bool is_caught(const Mutation& mutation, DType dtype) {
   const Operation& operation = *find(mutation.operation);
   TileCompiler::instance().replaced_texts = {{mutation.file, text}};
   bool caught = false;
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{5, 70}, {3, 1031}}) {
-    const Problem problem = {rows, columns, 0, dtype, default_options(operation), 3};
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{12, 70}, {3, 1031}}) {
+    Problem problem = {rows, columns, operation.depth_for(rows, columns), dtype, default_options(operation), 3};
+    for (const auto& [name, value] : changed) problem.options[name] = value;
     Bench bench(operation, {problem});
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       caught = caught || bench.run(pass, operation.heuristic(pass, problem, cpu_target()), cpu_target());
@@ -82,6 +83,48 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"DerivativeWithoutItsSecondTerm", "swiglu", "kernels/swiglu/swiglu.hpp", "(silu * (1.0f - s) + s)",
                  "s"}),
     [](const auto& mutation) { return mutation.param.name; });
+
+// With options in use that a mutation needs to show.
+struct OptionMutation {
+  Mutation mutation;
+  Options options;
+};
+
+class LossGate : public ::testing::TestWithParam<OptionMutation> {};
+
+TEST_P(LossGate, CatchesTheMutation) {
+  EXPECT_TRUE(is_caught(GetParam().mutation, DType::fp32, GetParam().options)) << "fp32";
+  EXPECT_TRUE(is_caught(GetParam().mutation, DType::bf16, GetParam().options)) << "bf16";
+}
+
+const std::string losses = "kernels/cross_entropy/cross_entropy_rows.hpp",
+                  grpo_rows = "kernels/grpo_loss/grpo_loss_rows.hpp", grpo_tokens = "kernels/grpo_loss/grpo_loss_tokens.hpp";
+const Options all_in_use = {{"label_smoothing", "0.1"}, {"lse_square_scale", "0.1"}, {"weight", "yes"}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Mutations, LossGate,
+    ::testing::Values(
+        OptionMutation{{"IgnoredRowsCount", "cross_entropy", losses, "tile::select(ignored, 0.0f, 1.0f)", "tile::select(ignored, 1.0f, 1.0f)"}, {}},
+        OptionMutation{{"IgnoredRowsHaveALoss", "cross_entropy", losses, "return y[row] != ignore_index;", "return y[row] != ignore_index + 1;"}, {}},
+        OptionMutation{{"LabelOffByOne", "cross_entropy", machine, "const std::int64_t ahead = values[row] - column;",
+                        "const std::int64_t ahead = values[row] - column + 1;"}, {}},
+        OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses, "along[e] - tile::select(y.marks(e)", "along[e] + tile::select(y.marks(e)"}, {}},
+        OptionMutation{{"SmoothingOfTheWrongSign", "cross_entropy", losses, "gradient - w[e] * level[e]", "gradient + w[e] * level[e]"}, all_in_use},
+        OptionMutation{{"HalfTheZGradient", "cross_entropy", losses, "2.0f * lse_square_scale", "lse_square_scale"}, all_in_use},
+        OptionMutation{{"MeanOverRowsInsteadOfWeights", "cross_entropy", losses, "machine.scalar(totals + 1)", "machine.scalar(totals)"}, all_in_use},
+        OptionMutation{{"SoftcapNotDifferentiated", "cross_entropy", losses, "gradient * (1.0f - t * t)", "gradient * (1.0f - t * 0.0f)"}, {{"softcap", "2"}}},
+        OptionMutation{{"PredictionOffByOne", "cross_entropy", machine, "lane_numbers<lanes>() + std::int32_t(e.column);", "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
+                       {{"return_predicted_tokens", "yes"}}},
+        OptionMutation{{"MaskForgotten", "grpo_loss", grpo_rows, "return kept(row, loss);", "return loss;"}, {}},
+        OptionMutation{{"LastPositionOffByOne", "grpo_loss", grpo_rows, "row * (length + 1) + length;", "row * (length + 1);"}, {}},
+        OptionMutation{{"PolicyOfTheWrongSign", "grpo_loss", grpo_tokens, "return -tile::minimum(rho * A", "return tile::minimum(rho * A"}, {}},
+        OptionMutation{{"GradientThroughTheClip", "grpo_loss", grpo_tokens, "return follows ? -t.rho * A : 0.0f;", "return follows ? -t.rho * A : -t.rho * A;"}, {}},
+        OptionMutation{{"UpperClipFromTheLowerBound", "grpo_loss", grpo_tokens, "1.0f + n.eps_high);", "1.0f + n.eps_low);"}, {}},
+        OptionMutation{{"TemperatureForgottenInTheGradient", "grpo_loss", grpo_rows, "gradient[row] * inverse_temperature", "gradient[row]"}, {}},
+        OptionMutation{{"MeanOverAllTokens", "grpo_loss", grpo_rows, "tile::maximum(sums.of[0][row], 1.0f)", "float(length)"},
+                       {{"importance_sampling_level", "sequence"}}},
+        OptionMutation{{"HalfTheUpstreamGradient", "cross_entropy", losses, "values[e] * number", "values[e] * (number * 0.5f)"}, {}}),
+    [](const auto& mutation) { return mutation.param.mutation.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     RowMutations, Gate,

@@ -1,0 +1,23 @@
+// See cross_entropy_config.hpp.
+#include "kernels/cross_entropy/cross_entropy_config.hpp"
+
+namespace kernels::cross_entropy {
+
+RowSpace space(Pass pass) {
+  RowSpace space;
+  space.block_rows = {1, 2};  // rows share nothing but the weights: two of them are two more streams
+  space.in_place = true;
+  if (pass == Pass::forward) {
+    space.reads_rows_twice = true;
+    space.most_vectors = 4;  // the exponential takes a dozen registers beside each vector in flight
+  }
+  return space;
+}
+
+RowSpace space(Pass pass, const Problem& problem) {
+  RowSpace result = space(pass);
+  result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  return result;
+}
+
+}  // namespace kernels::cross_entropy

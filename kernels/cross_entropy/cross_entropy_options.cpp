@@ -1,0 +1,179 @@
+// See cross_entropy_options.hpp.
+#include "kernels/cross_entropy/cross_entropy_options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/catalog/row_problem.hpp"
+
+namespace kernels::cross_entropy {
+namespace {
+
+bool reduces(const Problem& problem) { return problem.options.at("reduction") != "none"; }
+bool weighted(const Problem& problem) { return flag_option(problem, "weight"); }
+bool in_use(const Problem& problem, const std::string& number) { return number_option(problem, number) != 0; }
+
+// The row values that the options ask for, as the outputs they become.
+std::vector<std::string> losses(const Problem& problem) {
+  std::vector<std::string> names = {"loss"};
+  if (flag_option(problem, "return_z_loss")) names.push_back("z_loss");
+  if (flag_option(problem, "return_token_accuracy")) names.push_back("token_accuracy");
+  return names;
+}
+
+bool has(const Problem& problem, const std::string& output) {
+  const auto names = losses(problem);
+  return std::count(names.begin(), names.end(), output) > 0;
+}
+
+bool needs_totals(const Problem& problem) {
+  return problem.options.at("reduction") == "mean" || (weighted(problem) && in_use(problem, "label_smoothing")) ||
+         (reduces(problem) && has(problem, "token_accuracy"));
+}
+
+}  // namespace
+
+std::vector<OptionSpec> loss_option_specs() {
+  return {{"reduction", {"mean", "sum", "none"}, "of the rows' losses; mean: over rows (or weights) that are not ignored"},
+          {"weight", {"no", "yes"}, "whether each class has a weight"},
+          {"return_z_loss", {"no", "yes"}, "whether the z loss is also returned by itself"},
+          {"return_token_accuracy", {"no", "yes"}, "whether the share of rows whose largest logit is the label's is returned"},
+          {"return_predicted_tokens", {"no", "yes"}, "whether the column of each row's largest logit is returned"},
+          {"ignore_index", {}, "label of rows without loss and gradient", "-100", {"-100", "1"}},
+          {"label_smoothing", {}, "share of the label's weight that is spread over all classes", "0", {"0", "0.1"}},
+          {"lse_square_scale", {}, "factor of the squared logarithm of the sum of exponentials (z loss)", "0", {"0", "0.01"}},
+          {"softcap", {}, "logits are replaced by softcap * tanh(logit / softcap); 0: they are not", "0", {"0", "1.5"}}};
+}
+
+std::string check_loss_options(const Problem& problem) {
+  const double ignored = number_option(problem, "ignore_index"), smoothing = number_option(problem, "label_smoothing");
+  if (ignored != std::floor(ignored) || std::fabs(ignored) > 0x1p53) return "ignore_index must be a whole number";
+  if (!(smoothing >= 0 && smoothing <= 1)) return "label_smoothing must be between 0 and 1";
+  if (number_option(problem, "softcap") < 0) return "softcap must not be negative";
+  if (problem.columns > std::numeric_limits<std::int32_t>::max()) return "columns must be at most 2^31 - 1: they are classes";
+  if (problem.columns == 0 && problem.rows > 0) return "rows without columns have no classes";
+  return "";
+}
+
+std::vector<std::pair<std::string, std::string>> loss_defines(const Problem& problem) {
+  const auto flag = [](bool set) { return std::string(set ? "1" : "0"); };
+  return {{"HAS_WEIGHT", flag(weighted(problem))},
+          {"HAS_SMOOTHING", flag(in_use(problem, "label_smoothing"))},
+          {"HAS_Z_LOSS", flag(in_use(problem, "lse_square_scale"))},
+          {"HAS_SOFTCAP", flag(in_use(problem, "softcap"))},
+          {"MEAN_REDUCTION", flag(problem.options.at("reduction") == "mean")},
+          {"RETURN_Z_LOSS", flag(has(problem, "z_loss"))},
+          {"RETURN_ACCURACY", flag(has(problem, "token_accuracy"))},
+          {"RETURN_PREDICTION", flag(flag_option(problem, "return_predicted_tokens"))}};
+}
+
+std::vector<TensorSpec> loss_tensors(const Problem& problem) {
+  std::vector<TensorSpec> tensors;
+  TensorSpec target = {"target", DType::int64, problem.rows, 1, 1, Distribution::labels};
+  target.scale = double(std::max<std::int64_t>(problem.columns, 1));
+  target.rare_value = number_option(problem, "ignore_index");
+  target.rare_share = 0.125;
+  tensors.push_back(target);
+  if (weighted(problem)) {
+    tensors.push_back({"weight", problem.dtype, 1, problem.columns, problem.columns, Distribution::uniform, 1, 0.5});
+  }
+  const std::int64_t values = reduces(problem) ? 1 : problem.rows;
+  for (const std::string& name : losses(problem)) tensors.push_back({name, DType::fp32, values, 1, 1});
+  tensors.push_back({"dloss", DType::fp32, values, 1, 1});
+  if (flag_option(problem, "return_predicted_tokens")) {
+    tensors.push_back({"predicted_tokens", DType::int64, problem.rows, 1, 1});
+  }
+  return tensors;
+}
+
+std::vector<std::string> loss_inputs(const Problem& problem) {
+  if (weighted(problem)) return {"target", "weight"};
+  return {"target"};
+}
+
+std::vector<std::string> loss_outputs(const Problem& problem) {
+  std::vector<std::string> names = losses(problem);
+  if (flag_option(problem, "return_predicted_tokens")) names.push_back("predicted_tokens");
+  return names;
+}
+
+void add_loss_scratch(const Problem& problem, Plan& plan) {
+  if (needs_totals(problem)) plan.scratch.push_back({"totals", DType::fp32, 1, 3, 3});
+  if (!reduces(problem)) return;
+  for (const std::string& name : losses(problem)) {
+    plan.scratch.push_back({row_values(problem, name), DType::fp32, problem.rows, 1, 1});
+  }
+}
+
+std::string row_values(const Problem& problem, const std::string& output) {
+  return reduces(problem) ? output + "_rows" : output;
+}
+
+void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan) {
+  if (!needs_totals(problem)) return;
+  plan.launches.push_back({entry,
+                           1,
+                           threads,
+                           0,
+                           1,
+                           {tensor("totals"), tensor("target"), tensor_or_null("weight", weighted(problem)), problem.rows,
+                            problem.columns, std::int64_t(number_option(problem, "ignore_index"))}});
+}
+
+void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan) {
+  if (!reduces(problem)) return;
+  for (const std::string& name : losses(problem)) {
+    plan.launches.push_back({entry,
+                             1,
+                             threads,
+                             0,
+                             1,
+                             {tensor(name), tensor(row_values(problem, name)),
+                              tensor_or_null("totals", name == "token_accuracy"), problem.rows}});
+  }
+}
+
+std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
+                                        std::int64_t rows_per_program) {
+  const auto values = [&](const std::string& output) -> Argument {
+    if (!has(problem, output)) return std::int64_t{0};
+    return TensorArgument{row_values(problem, output), first * size_of(DType::fp32)};
+  };
+  Argument predictions = std::int64_t{0};
+  if (flag_option(problem, "return_predicted_tokens")) {
+    predictions = TensorArgument{"predicted_tokens", first * size_of(DType::int64)};
+  }
+  return {TensorArgument{"target", first * size_of(DType::int64)},
+          tensor_or_null("weight", weighted(problem)),
+          tensor_or_null("totals", needs_totals(problem)),
+          values("loss"),
+          values("z_loss"),
+          values("token_accuracy"),
+          predictions,
+          count,
+          rows_per_program,
+          problem.columns,
+          std::int64_t(number_option(problem, "ignore_index")),
+          float(number_option(problem, "label_smoothing")),
+          float(number_option(problem, "lse_square_scale")),
+          float(number_option(problem, "softcap"))};
+}
+
+// The logarithm and the sum of exponentials, then the sum over the rows. A prediction and a hit are right or wrong; only the
+// accuracy's division is rounded.
+double loss_tolerance(const std::string& tensor, const Problem& problem) {
+  if (tensor == "predicted_tokens") return 0;
+  if (tensor == "token_accuracy") return reduces(problem) ? 0x1p-22 : 0;
+  return sum_error(problem.columns) + (reduces(problem) ? sum_error(problem.rows) : 0) + 0x1p-19;
+}
+
+double loss_scale(const std::string& tensor, const Problem& problem, const Values& results, double logit_size) {
+  const double value = root_mean_square(results.at(tensor));
+  if (tensor != "loss" && tensor != "z_loss") return value;
+  // One class: lse - x is nothing but roundings of x.
+  const double rows = problem.options.at("reduction") == "sum" ? double(std::max<std::int64_t>(problem.rows, 1)) : 1;
+  return std::max(value, tensor == "loss" ? logit_size * rows : 0);
+}
+
+}  // namespace kernels::cross_entropy

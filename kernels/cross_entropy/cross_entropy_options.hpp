@@ -1,0 +1,39 @@
+// Options, defines and tensors that cross_entropy and fused_linear_cross_entropy share.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/catalog/operation.hpp"
+
+namespace kernels::cross_entropy {
+
+std::vector<OptionSpec> loss_option_specs();
+// What is wrong with their values beyond each one's own range.
+std::string check_loss_options(const Problem& problem);
+std::vector<std::pair<std::string, std::string>> loss_defines(const Problem& problem);
+
+// Labels, class weights, and the losses that the options ask for; `dloss` is what backward is given.
+std::vector<TensorSpec> loss_tensors(const Problem& problem);
+// Inputs and outputs among them.
+std::vector<std::string> loss_inputs(const Problem& problem);
+std::vector<std::string> loss_outputs(const Problem& problem);
+
+// Scratch of a forward pass: totals, and values of each row where they are reduced. Argument names: of row values, the output
+// itself without a reduction.
+void add_loss_scratch(const Problem& problem, Plan& plan);
+std::string row_values(const Problem& problem, const std::string& output);
+// The launch that counts, where something needs its totals; the launches that reduce row values.
+void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan);
+void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan);
+// The arguments of cross_entropy::forward behind `x, x_stride, bias`, for rows [first, first + count).
+std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
+                                        std::int64_t rows_per_program);
+
+// Bounds of the losses, in units of their value_scale.
+double loss_tolerance(const std::string& tensor, const Problem& problem);
+// What a loss is added up from: |lse - x| is about |lse|, whatever is left of it.
+double loss_scale(const std::string& tensor, const Problem& problem, const Values& results, double logit_size);
+
+}  // namespace kernels::cross_entropy

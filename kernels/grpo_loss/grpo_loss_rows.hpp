@@ -1,0 +1,284 @@
+// The tile programs of GRPO's loss (formulas: grpo_loss_tokens.hpp). Logits are those of `sequences` sequences of `length` tokens
+// and one position more each, whose logits predict nothing; rows of a program are tokens, and token t's logits are row
+// t + t / length.
+//   forward:  log probabilities (the only reading of the logits), sequences, tokens, and with a reduction sums and result
+//   backward: sequence gradients (of a sequence-level ratio), token gradients d loss / d logp, logits, zeros of the last positions
+// REDUCTION 0: losses of tokens, those without mask 0. Otherwise loss = sum of weight * token loss, the weight by the loss's
+// type: 1 of sequences (grpo, sapo) 1 / (B n_b); 2 of all tokens (bnpo, dapo, cispo, vespo) 1 / N or of `normalizer` tokens;
+// 3 constant (dr_grpo) 1 / (B normalizer); 4 by length (luspo) n_b / (B L). n_b: tokens with mask of a sequence, N: of all.
+#pragma once
+
+#include "kernels/grpo_loss/grpo_loss_tokens.hpp"
+
+#ifndef ELEMENT
+#define ELEMENT fp32
+#endif
+#ifndef REDUCTION
+#define REDUCTION 0
+#endif
+
+namespace grpo_loss {
+
+using T = tile::ELEMENT;
+constexpr int reduction = REDUCTION;
+
+// lse and logp of each token, 0 where it has no mask.
+TILE_FN void log_probabilities(tile::Machine& machine, const T* logits, std::int64_t stride, const std::int64_t* ids,
+                               const float* mask, float* lse, float* logp, std::int64_t rows,
+                               std::int64_t rows_per_program, std::int64_t columns, std::int64_t length,
+                               float inverse_temperature) {
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto none = block.each_row([](int) { return 0.0f; });
+    const auto present = has_mask ? block.load_column(mask) : block.each_row([](int) { return 1.0f; });
+    if (!block.any([&](int row) { return present[row] != 0.0f; })) {
+      block.store_column(lse, none);
+      block.store_column(logp, none);
+      return;
+    }
+    const auto x = block.load(logits, stride, [&](std::int64_t row) { return row + row / length; });
+    const auto at_id = block.gather(x, block.load_indices(ids));
+    const auto total = block.exp_sum([&](auto e) { return x[e] * inverse_temperature; });
+    const auto kept = [&](int row, float value) { return present[row] != 0.0f ? value : 0.0f; };
+    const auto sums = block.each_row([&](int row) { return total.maximum[row] + tile::log(total.sum[row]); });
+    block.store_column(lse, block.each_row([&](int row) { return kept(row, sums[row]); }));
+    block.store_column(
+        logp, block.each_row([&](int row) { return kept(row, at_id[row] * inverse_temperature - sums[row]); }));
+  });
+}
+
+// Of this program's sequence: tokens with mask and, at sequence level, rho.
+TILE_FN void sequence(tile::Machine& machine, const float* logp, const float* old, const float* mask, float* counts,
+                      float* rho, std::int64_t length) {
+  const std::int64_t first = machine.program() * length;
+  const auto m = machine.row(mask + first);
+  const auto p = machine.row(logp + first);
+  const auto q = machine.row(old + first);
+  const auto tokens = machine.one_row(length);
+  const auto sums = tokens.sums([&](auto e) {
+    const auto present = [&] {
+      if constexpr (has_mask) return m[e];
+      return tile::constant(1.0f);
+    }();
+    if constexpr (is_sequence && has_old) return tile::results(present, (p[e] - q[e]) * present);
+    return tile::results(present, tile::constant(0.0f));
+  });
+  tokens.store_column(counts + machine.program(), sums.of[0]);
+  if constexpr (is_sequence) {
+    tokens.store_column(rho + machine.program(), tokens.each_row([&](int row) {
+      return tile::exp(sums.of[1][row] / tile::maximum(sums.of[0][row], 1.0f));
+    }));
+  }
+}
+
+// What the token programs read.
+struct Inputs {
+  const float *logp, *old, *ref, *mask, *advantages, *ratio, *rho, *phi;
+  std::int64_t length, sequences;
+  bool ratio_of_sequence;
+};
+
+// A token of a block's row; rows beyond the last one read what is there.
+template <class B>
+TILE_FN auto token_reader(tile::Machine& machine, const B& block, const Inputs& in) {
+  const auto logp = block.load_column(in.logp);
+  const auto old = has_old ? block.load_column(in.old) : logp;
+  const auto ref = has_kl ? block.load_column(in.ref) : logp;
+  const auto own_ratio = has_ratio && !in.ratio_of_sequence ? block.load_column(in.ratio) : logp;
+  return [=, &machine](int row) {
+    const std::int64_t sequence = block.row(row) / in.length;
+    const std::int64_t s = sequence < in.sequences ? sequence : in.sequences - 1;
+    Token t;
+    t.logp = logp[row];
+    t.old = old[row];
+    t.ref = ref[row];
+    t.advantage = machine.scalar(in.advantages + s);
+    t.ratio = !has_ratio ? 1.0f : in.ratio_of_sequence ? machine.scalar(in.ratio + s) : own_ratio[row];
+    t.rho = is_sequence ? machine.scalar(in.rho + s) : tile::exp(t.logp - t.old);
+    t.phi = loss_type == 3 ? machine.scalar(in.phi + s) : 0.0f;
+    return t;
+  };
+}
+
+// Loss, kl and whether it is clipped of each token, 0 where it has no mask.
+TILE_FN void tokens(tile::Machine& machine, float* losses, float* kls, float* clips, const float* logp,
+                    const float* old, const float* ref, const float* mask, const float* advantages, const float* ratio,
+                    const float* rho, const float* phi, std::int64_t rows, std::int64_t rows_per_program,
+                    std::int64_t length, std::int64_t sequences, std::int64_t ratio_of_sequence, float beta,
+                    float eps_low, float eps_high, float delta, float tau_positive, float tau_negative) {
+  const Inputs in = {logp, old, ref, mask, advantages, ratio, rho, phi, length, sequences, ratio_of_sequence != 0};
+  const Numbers n = {beta, eps_low, eps_high, delta, tau_positive, tau_negative};
+  machine.for_rows(rows, rows_per_program, 1, [&](auto block) {
+    const auto token = token_reader(machine, block, in);
+    const auto one = block.each_row([](int) { return 1.0f; });
+    const auto present = has_mask ? block.load_column(mask) : one;
+    const auto kept = [&](int row, float value) { return present[row] != 0.0f ? value : 0.0f; };
+    block.store_column(losses, block.each_row([&](int row) {
+      const Token t = token(row);
+      float loss = policy_loss(t, n) * (loss_type == 3 ? 1.0f : t.ratio);
+      if constexpr (has_kl) loss += n.beta * divergence(t);
+      return kept(row, loss);
+    }));
+    block.store_column(clips, block.each_row([&](int row) { return kept(row, is_clipped(token(row), n)); }));
+    if constexpr (has_kl) {
+      block.store_column(kls, block.each_row([&](int row) { return kept(row, divergence(token(row))); }));
+    }
+  });
+}
+
+// The weight of a sequence's tokens in the reduced loss.
+TILE_FN float weight_of(float count, float all, float sequences, float length, float normalizer) {
+  if constexpr (reduction == 1) return 1.0f / (sequences * tile::maximum(count, 1.0f));
+  if constexpr (reduction == 2) return 1.0f / tile::maximum(normalizer > 0.0f ? normalizer : all, 1.0f);
+  if constexpr (reduction == 3) return 1.0f / (sequences * (normalizer > 0.0f ? normalizer : length));
+  if constexpr (reduction == 4) return count / (sequences * length);
+  return 1.0f;
+}
+
+// The sum of counts, for every program the same.
+TILE_FN float all_tokens(tile::Machine& machine, const float* counts, std::int64_t sequences) {
+  const auto c = machine.row(counts);
+  return machine.one_row(sequences).sum([&](auto e) { return c[e]; })[0];
+}
+
+// This program's sequence: sums[0] of weighted losses, sums[1] of kls, sums[2] of clips (three rows of `sequences`).
+TILE_FN void sequence_sums(tile::Machine& machine, float* sums, const float* losses, const float* kls,
+                           const float* clips, const float* counts, std::int64_t length, std::int64_t sequences,
+                           float normalizer) {
+  const std::int64_t s = machine.program(), first = s * length;
+  const float all = all_tokens(machine, counts, sequences);
+  const float weight = weight_of(machine.scalar(counts + s), all, float(sequences), float(length), normalizer);
+  const auto l = machine.row(losses + first);
+  const auto k = machine.row(kls + first);
+  const auto c = machine.row(clips + first);
+  const auto block = machine.one_row(length);
+  const auto found = block.sums([&](auto e) {
+    if constexpr (has_kl) return tile::results(l[e], c[e], k[e]);
+    return tile::results(l[e], c[e], tile::constant(0.0f));
+  });
+  block.store_column(sums + s, block.each_row([&](int row) { return found.of[0][row] * weight; }));
+  block.store_column(sums + sequences + s, found.of[2]);
+  block.store_column(sums + 2 * sequences + s, found.of[1]);
+}
+
+// The reduced loss, and the means of kl and of clips over tokens with mask.
+TILE_FN void reduce(tile::Machine& machine, float* loss, float* kl, float* clip, const float* sums,
+                    const float* counts, std::int64_t sequences) {
+  const float all = tile::maximum(all_tokens(machine, counts, sequences), 1.0f);
+  const auto block = machine.one_row(sequences);
+  const auto total = [&](int which) {
+    const auto row = machine.row(sums + which * sequences);
+    return block.sum([&](auto e) { return row[e]; });
+  };
+  const auto kls = total(1), clips = total(2);
+  block.store_column(loss, total(0));
+  if constexpr (has_kl) block.store_column(kl, block.each_row([&](int row) { return kls[row] / all; }));
+  block.store_column(clip, block.each_row([&](int row) { return clips[row] / all; }));
+}
+
+// The gradient of a token's loss before reduction; 0 where it has no mask.
+template <class B>
+TILE_FN auto upstream(tile::Machine& machine, const B& block, const float* dloss, const float* mask,
+                      const float* counts, float all, std::int64_t length, std::int64_t sequences, float normalizer) {
+  const auto one = block.each_row([](int) { return 1.0f; });
+  const auto present = has_mask ? block.load_column(mask) : one;
+  const auto own = reduction == 0 ? block.load_column(dloss) : one;
+  return block.each_row([&](int row) {
+    if (present[row] == 0.0f) return 0.0f;
+    if constexpr (reduction == 0) return own[row];
+    const std::int64_t sequence = block.row(row) / length;
+    const std::int64_t s = sequence < sequences ? sequence : sequences - 1;
+    return machine.scalar(dloss) *
+           weight_of(machine.scalar(counts + s), all, float(sequences), float(length), normalizer);
+  });
+}
+
+// What reaches this program's sequence-level ratio: the sum over its tokens of their upstream gradients times their ratios.
+TILE_FN void sequence_gradient(tile::Machine& machine, float* out, const float* dloss, const float* mask,
+                               const float* ratio, const float* counts, std::int64_t length, std::int64_t sequences,
+                               std::int64_t ratio_of_sequence, float normalizer) {
+  const std::int64_t s = machine.program(), first = s * length;
+  const auto m = machine.row(mask + first);
+  const auto r = machine.row(ratio + first);
+  const auto d = machine.row(dloss + first);
+  const float weight = reduction == 0 ? 1.0f
+                                      : machine.scalar(dloss) * weight_of(machine.scalar(counts + s),
+                                                                          all_tokens(machine, counts, sequences),
+                                                                          float(sequences), float(length), normalizer);
+  const float common = has_ratio && ratio_of_sequence != 0 ? machine.scalar(ratio + s) * weight : weight;
+  const auto block = machine.one_row(length);
+  const auto sum = block.sum([&](auto e) {
+    auto term = tile::constant(common);
+    if constexpr (reduction == 0) term = term * d[e];
+    if (has_ratio && ratio_of_sequence == 0) term = term * r[e];
+    if constexpr (has_mask) term = tile::select(m[e] == 0.0f, 0.0f, term);
+    return term;
+  });
+  block.store_column(out + s, sum);
+}
+
+// dlogp of each token: d loss / d (logits / temperature) is dlogp ([column is the token's] - p).
+TILE_FN void token_gradients(tile::Machine& machine, float* dlogp, const float* dloss, const float* counts,
+                             const float* sequence_gradients, const float* logp, const float* old, const float* ref,
+                             const float* mask, const float* advantages, const float* ratio, const float* rho,
+                             const float* phi, std::int64_t rows, std::int64_t rows_per_program, std::int64_t length,
+                             std::int64_t sequences, std::int64_t ratio_of_sequence, float beta, float eps_low,
+                             float eps_high, float delta, float tau_positive, float tau_negative, float normalizer) {
+  const Inputs in = {logp, old, ref, mask, advantages, ratio, rho, phi, length, sequences, ratio_of_sequence != 0};
+  const Numbers n = {beta, eps_low, eps_high, delta, tau_positive, tau_negative};
+  const float all = reduction == 2 ? all_tokens(machine, counts, sequences) : 0.0f;
+  machine.for_rows(rows, rows_per_program, 1, [&](auto block) {
+    const auto token = token_reader(machine, block, in);
+    const auto above = upstream(machine, block, dloss, mask, counts, all, length, sequences, normalizer);
+    block.store_column(dlogp, block.each_row([&](int row) {
+      const Token t = token(row);
+      const std::int64_t sequence = block.row(row) / length;
+      const std::int64_t s = sequence < sequences ? sequence : sequences - 1;
+      float gradient = policy_gradient(t, n);
+      if constexpr (is_sequence) {
+        gradient *= machine.scalar(sequence_gradients + s) / tile::maximum(machine.scalar(counts + s), 1.0f);
+      } else {
+        gradient *= above[row] * (loss_type == 3 ? 1.0f : t.ratio);
+      }
+      if constexpr (has_kl) gradient += n.beta * divergence_gradient(t) * above[row];
+      return gradient;
+    }));
+  });
+}
+
+// Gradients of the tokens' logits, which may lie where the logits do; zeros for tokens without mask.
+TILE_FN void backward(tile::Machine& machine, T* out, std::int64_t out_stride, const T* logits, std::int64_t stride,
+                      const std::int64_t* ids, const float* mask, const float* lse, const float* dlogp,
+                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, std::int64_t length,
+                      float inverse_temperature) {
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto place = [&](std::int64_t row) { return row + row / length; };
+    const auto present = has_mask ? block.load_column(mask) : block.each_row([](int) { return 1.0f; });
+    if (!block.any([&](int row) { return present[row] != 0.0f; })) {
+      block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(out, out_stride, place));
+      return;
+    }
+    const auto x = block.load(logits, stride, place);
+    const auto id = block.load_indices(ids);
+    const auto level = block.load_column(lse);
+    const auto gradient = block.load_column(dlogp);
+    const auto scale = block.each_row([&](int row) { return gradient[row] * inverse_temperature; });
+    block.map(
+        [&](auto e) {
+          const auto p = tile::exp(x[e] * inverse_temperature - level[e]);
+          const auto change = (tile::select(id.marks(e), tile::constant(1.0f), 0.0f) - p) * scale[e];
+          return tile::select(present[e] != 0.0f, change, 0.0f);
+        },
+        block.rows_of(out, out_stride, place));
+  });
+}
+
+// Zeros in every row that predicts nothing: the last of each sequence's length + 1.
+TILE_FN void last_positions(tile::Machine& machine, T* out, std::int64_t out_stride, std::int64_t rows,
+                            std::int64_t rows_per_program, std::int64_t columns, std::int64_t length) {
+  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    block.map([&](auto) { return tile::constant(0.0f); },
+              block.rows_of(out, out_stride, [&](std::int64_t row) { return row * (length + 1) + length; }));
+  });
+}
+
+}  // namespace grpo_loss
