@@ -7,6 +7,9 @@ RowSpace space(Pass pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing but the weights: two of them are two more streams
   space.in_place = true;
+  // CUDA: no bulk copies, because rows that are left out are not read; one vector's logits beside its exponentials.
+  space.registers = 32;
+  space.registers_per_vector = 20;
   if (pass == Pass::forward) {
     space.reads_rows_twice = true;
     space.most_vectors = 4;  // the exponential takes a dozen registers beside each vector in flight

@@ -9,6 +9,9 @@ RowSpace space(Pass) {
   RowSpace space;
   space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams
   space.most_vectors = 4;     // the exponential takes a dozen registers beside each vector in flight
+  // CUDA: no bulk copies, because rows that are left out are not read; one vector's logits beside its exponentials.
+  space.registers = 32;
+  space.registers_per_vector = 20;
   return space;
 }
 
