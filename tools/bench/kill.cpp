@@ -15,10 +15,13 @@
 //   - of the configurations that the sweep had begun to time, all but the one in flight are in the journal; of the paired
 //     comparisons whose samples are kept, all but one as well.
 // After every end of a run: no temporary file is left, and the settings in force are what the report says.
-// Exit 0 when all of it holds, 4 when not, 1 when hone could not be run.
+// Ctrl-C ends it after the present run with the table of what was done. Exit 0 when all of it holds, 4 when not or when fewer
+// kills were done than asked for, 1 when hone could not be run.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -41,6 +44,8 @@ namespace {
 using namespace hone;
 
 constexpr std::int64_t kLongestRunMs = 600'000;
+
+std::atomic<bool> stop_asked{false};
 
 [[noreturn]] void fail(const std::string& message) {
   fmt::print(stderr, "kill: {}\n", message);
@@ -102,11 +107,11 @@ class Campaigns {
   }
 
   void kill(int kills) {
-    for (int campaign = 0; killed_ < kills; ++campaign) {
+    for (int campaign = 0; killed_ < kills && !stop_asked; ++campaign) {
       begin(campaign % 2 == 0);
       ++campaigns_;
       while (true) {
-        const bool enough = killed_ >= kills;
+        const bool enough = killed_ >= kills || stop_asked;
         const double instant = std::uniform_real_distribution<double>(1, whole_run_ms_)(random_);
         const base::Outcome outcome = run(enough ? kLongestRunMs : static_cast<std::int64_t>(instant));
         if (outcome.timed_out && enough) fail("a resumed run did not end within ten minutes");
@@ -123,6 +128,7 @@ class Campaigns {
   }
 
   bool good() const { return complaints_.empty(); }
+  int killed() const { return killed_; }
   std::string document() const;
 
  private:
@@ -363,6 +369,7 @@ int main(int count, char** arguments) {
     else options.kills = std::atoi(arguments[i]);
   }
   if (options.kills < 1) fail("KILLS is a number of at least 1");
+  std::signal(SIGINT, [](int) { stop_asked = true; });
   Campaigns campaigns(options);
   fmt::print(stderr, "a whole run takes {:.1f} s\n", campaigns.measure_whole_run() / 1000);
   campaigns.kill(options.kills);
@@ -377,5 +384,5 @@ int main(int count, char** arguments) {
     if (auto written = files.write_atomically("results/cpu/kill.md", head + body); !written)
       fail(base::describe(written.error()));
   }
-  return campaigns.good() ? 0 : 4;
+  return campaigns.good() && campaigns.killed() >= options.kills ? 0 : 4;
 }
