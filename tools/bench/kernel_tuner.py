@@ -268,7 +268,7 @@ def main():
     best = min(everything, key=lambda r: r["time"])
     budget_of_hone = evaluations["timed"] or round(0.35 * len(everything))
 
-    rows, candidates = [], []
+    rows, candidates, failures = [], [], []
 
     def add(name, count, wall, settings, screened):
         rows.append([name, count, wall, settings, screened])
@@ -280,13 +280,18 @@ def main():
         for budget, note in ((budget_of_hone, "as many evaluations as hone may time"), (None, "its own stopping rule")):
             if strategy == "random_sample" and budget is None:
                 continue
-            outcomes = []
+            outcomes, broken = [], ""
             for seed in range(seeds):
-                seen = unique(tune(strategy, values, restrictions, picks.arrays, seed, budget))
+                try:
+                    seen = unique(tune(strategy, values, restrictions, picks.arrays, seed, budget))
+                except (IndexError, ValueError, ZeroDivisionError) as error:  # some populations do not fit a small space
+                    broken, seen = repr(error), []
                 if seen:
                     outcomes.append((min(seen, key=lambda r: r["time"]), len(seen), cost_s(seen)))
+            if broken:
+                failures.append(f"{strategy}, {note}: ended with {broken} for {seeds - len(outcomes)} of {seeds} seeds")
             if not outcomes:
-                fail(f"{strategy} evaluated nothing")
+                continue
             lost = [o[0]["time"] / best["time"] - 1 for o in outcomes]
             middle = sorted(outcomes, key=lambda o: o[0]["time"])[len(outcomes) // 2]
             add(f"Kernel Tuner, {strategy}, {note}", round(statistics.mean(o[1] for o in outcomes)),
@@ -331,7 +336,7 @@ def main():
         "from an empty cache",
         f"- hone stopped because: {stopped}",
         f"- timed anew: {2 * rounds} runs of each pick in turns; the ratio is the median of ratios to brute force's pick in the same turn", ""]
-    document = "\n".join(head + lines) + "\n"
+    document = "\n".join(head + lines + [""] + [f"- {failure}" for failure in failures]) + "\n"
     print(document)
     if "--write" in sys.argv:
         with open("results/cpu/kernel_tuner.md", "w") as file:

@@ -29,7 +29,7 @@ constexpr Change kChanges[] = {
 
 }  // namespace
 
-base::Result<std::vector<model::Experiment>> NativeSession::experiments() {
+base::Result<std::vector<model::Experiment>> NativeSession::experiments(std::string& left_out) {
   std::vector<model::Experiment> found;
   const std::int64_t x = sizes_.back();
   kernels::Problem problem = problem_at(x);
@@ -51,6 +51,11 @@ base::Result<std::vector<model::Experiment>> NativeSession::experiments() {
       options.budget.min_samples = 12;
       options.budget.max_samples = request_.quick ? 20 : 40;
       auto comparison = measure::compare(**unchanged, **changed, context_.clock, options);
+      // An experiment is evidence among others: a noisy machine costs that row, not the profile.
+      if (!comparison && comparison.error().kind == base::ErrorKind::untrusted) {
+        left_out += fmt::format("; {} of {} could not be measured: {}", change.name, cell.mode, comparison.error().found);
+        continue;
+      }
       if (!comparison) return comparison.error();
       found.push_back({change.name, cell.x_value, cell.mode, change.parameter, comparison->ratio, comparison->ci_low, comparison->ci_high,
                        fmt::format("{} at {} = {}: {} it takes {:.0f} % of its time ({:.0f} to {:.0f} %)", cell.mode, x_name(), x, change.sentence,
@@ -85,8 +90,10 @@ base::Result<model::Counters> NativeSession::counters() {
     counters.remedy = "the counter-free experiments below stand in for them; to read counters, run where perf events are allowed "
                       "(/proc/sys/kernel/perf_event_paranoid at 2 or lower, and a processor or virtual machine that exposes them)";
   }
-  auto made = experiments();
+  std::string left_out;
+  auto made = experiments(left_out);
   if (!made) return made.error();
+  counters.reason += left_out.empty() || !counters.reason.empty() ? left_out : left_out.substr(2);
   counters.experiments = std::move(*made);
   return counters;
 }

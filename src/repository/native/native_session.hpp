@@ -75,7 +75,7 @@ class NativeSession final : public Session {
                                                                const std::vector<model::SourceEdit>& edits);
   MemoryUse memory_of(const kernels::Problem& problem, const kernels::Plan& forward, const kernels::Plan& backward) const;
   base::Result<model::Parameter> parameter(const std::string& name, std::int64_t representative);
-  base::Result<std::vector<model::Experiment>> experiments();
+  base::Result<std::vector<model::Experiment>> experiments(std::string& left_out);
   std::vector<kernels::Pass> passes_in_scope() const;
 
   NativeContext& context_;
