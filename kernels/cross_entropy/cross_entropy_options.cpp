@@ -140,17 +140,17 @@ std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t fir
     if (!has(problem, output)) return std::int64_t{0};
     return TensorArgument{row_values(problem, output), first * size_of(DType::fp32)};
   };
-  Argument predictions = std::int64_t{0};
-  if (flag_option(problem, "return_predicted_tokens")) {
-    predictions = TensorArgument{"predicted_tokens", first * size_of(DType::int64)};
-  }
+  const auto predictions = [&]() -> Argument {
+    if (!flag_option(problem, "return_predicted_tokens")) return std::int64_t{0};
+    return TensorArgument{"predicted_tokens", first * size_of(DType::int64)};
+  };
   return {TensorArgument{"target", first * size_of(DType::int64)},
           tensor_or_null("weight", weighted(problem)),
           tensor_or_null("totals", needs_totals(problem)),
           values("loss"),
           values("z_loss"),
           values("token_accuracy"),
-          predictions,
+          predictions(),
           count,
           rows_per_program,
           problem.columns,

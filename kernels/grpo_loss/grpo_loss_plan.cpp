@@ -54,7 +54,7 @@ std::vector<Argument> token_inputs(const Problem& problem) {
 std::vector<Argument> token_numbers(const Problem& problem) {
   std::vector<Argument> numbers;
   for (const char* name : {"beta", "eps_low", "eps_high", "delta", "sapo_temperature_pos", "sapo_temperature_neg"}) {
-    numbers.push_back(float(number_option(problem, name)));
+    numbers.emplace_back(float(number_option(problem, name)));
   }
   return numbers;
 }
@@ -154,7 +154,7 @@ void add_token_gradients(const std::string& prefix, const Problem& problem, cons
   append(tokens.arguments, token_inputs(problem));
   append(tokens.arguments, {problem.rows, grid.rows_per_program, sizes.length, sizes.sequences, ratio_of_sequence(problem)});
   append(tokens.arguments, token_numbers(problem));
-  tokens.arguments.push_back(normalizer(problem));
+  tokens.arguments.emplace_back(normalizer(problem));
   plan.launches.push_back(std::move(tokens));
 }
 
