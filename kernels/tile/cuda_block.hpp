@@ -11,7 +11,8 @@
 
 namespace tile {
 
-template <bool Aligned>
+// `InChunks`: the row may be longer than what its threads hold.
+template <bool Aligned, bool InChunks = chunked>
 class Block {
  public:
   TILE_FN Block(std::int64_t row, bool active, std::int64_t columns, Stream& stream, int& parity)
@@ -144,7 +145,7 @@ class Block {
   // of what it has seen, scaled when a larger value comes.
   template <class F>
   TILE_FN ExpSum exp_sum(F f) const {
-    if constexpr (!chunked) {
+    if constexpr (!InChunks) {
       const Column largest = max(f);
       const float shift = finite_shift(largest.value);
       return {largest, sum([&](auto e) { return exp(f(e) - shift); })};
@@ -183,7 +184,7 @@ class Block {
   // is written, so a destination may be a tile that f reads.
   template <class F, class... To>
   TILE_FN void map(F f, To... to) const {
-    if constexpr (chunked) {
+    if constexpr (InChunks) {
       std::int64_t base = 0;
       // All of a chunk's loads before its first store, which the compiler could not move them past.
       for (; active_ && base + chunk <= columns_; base += chunk) {
@@ -263,7 +264,7 @@ class Block {
       for (int u = 0; u < vectors; ++u) f(whole_element(0, u));
     } else {
       std::int64_t base = 0;
-      if constexpr (chunked) {
+      if constexpr (InChunks) {
         for (; active_ && base + chunk <= columns_; base += chunk) {
 #pragma unroll
           for (int u = 0; u < vectors; ++u) f(whole_element(base, u));

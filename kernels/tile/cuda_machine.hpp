@@ -66,10 +66,8 @@ class Machine {
   }
 
   // A block that is one row of `columns` elements: the first of whatever matrix is given to it.
-  template <bool InChunks = chunked>
-  TILE_FN Block<false> one_row(std::int64_t columns) {
-    static_assert(InChunks, "one row of any length needs a program whose rows go in chunks");
-    return Block<false>(0, true, columns, stream_, parity_);
+  TILE_FN Block<false, true> one_row(std::int64_t columns) {
+    return Block<false, true>(0, group() == 0, columns, stream_, parity_);
   }
 
   // body(block) for this program's rows: BLOCK_ROW of them at program * BLOCK_ROW, then as many again a whole grid further on,
