@@ -280,6 +280,12 @@ Result<std::vector<std::string>> SystemFiles::list(const std::string& directory)
   return names;
 }
 
+std::string SystemFiles::absolute(const std::string& path) {
+  std::error_code failure;
+  const auto full = std::filesystem::absolute(path, failure);
+  return failure ? path : full.lexically_normal().string();
+}
+
 std::string SystemFiles::canonical(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, failed);

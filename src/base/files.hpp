@@ -35,6 +35,8 @@ class FileSystem {
   virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;  // names, sorted
   // One name for one folder or file, whatever links lead to it; the path itself where there are no links.
   virtual std::string canonical(const std::string& path) { return path; }
+  // The path from the root; links are not followed. What is absolute already stays.
+  virtual std::string absolute(const std::string& path) { return path; }
   virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;  // on the disk that holds path or its nearest existing parent
 };
 
@@ -50,6 +52,7 @@ class SystemFiles final : public FileSystem {
   Result<void> remove_recursively(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& directory) override;
   std::string canonical(const std::string& path) override;
+  std::string absolute(const std::string& path) override;
   Result<std::uint64_t> free_bytes(const std::string& path) override;
 };
 

@@ -119,7 +119,7 @@ void close_other_descriptors() {
 [[noreturn]] void run_child(const Launch& launch) {
   ::setpgid(0, 0);
   // A killed hone takes the program with it; the check closes the gap between fork and prctl.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (launch.dies_with_thread) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launch.parent_pid) ::_exit(127);
   const int input = launch.null_input.open() ? launch.null_input.get() : launch.input.read.get();
   const bool streams =
@@ -158,8 +158,9 @@ Result<void> prepare(const Command& command, Launch& launch) {
   int failure = make_pipe(launch.output);
   if (failure == 0) failure = make_pipe(launch.error);
   if (failure == 0) failure = make_pipe(launch.report);
-  if (failure == 0 && !command.input.empty()) failure = make_pipe(launch.input);
-  if (failure == 0 && command.input.empty()) {
+  const bool wants_input = launch.keeps_input || !command.input.empty();
+  if (failure == 0 && wants_input) failure = make_pipe(launch.input);
+  if (failure == 0 && !wants_input) {
     const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     launch.null_input.reset(null.open() ? ::fcntl(null.get(), F_DUPFD_CLOEXEC, 3) : -1);
     if (!launch.null_input.open()) failure = errno;

@@ -51,6 +51,8 @@ struct Launch {
   Pipe input, output, error, report;  // report: the child's errno where exec fails; closed by a successful exec
   Fd null_input;
   pid_t parent_pid = 0;
+  bool keeps_input = false;      // a pipe for standard input although the command has no text for it
+  bool dies_with_thread = true;  // killed when the thread that started it ends
 };
 
 // Looks the program up, copies arguments and environment, opens the pipes.

@@ -168,6 +168,11 @@ class Conversation {
 
 }  // namespace
 
+Result<std::unique_ptr<Dialogue>> Processes::talk(const Command& command) {
+  return Error{ErrorKind::internal, "processes that can be talked to", "a port that only runs programs",
+               command.arguments.empty() ? "" : command.arguments.front(), "use SystemProcesses"};
+}
+
 Result<Outcome> SystemProcesses::run(const Command& command) {
   const SigpipeGuard guard;
   Launch launch;

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/dialogue.hpp"
 #include "base/result.hpp"
 
 namespace hone::base {
@@ -36,6 +39,8 @@ class Processes {
   virtual Result<Outcome> run(const Command& command) = 0;
   // The absolute path of a program on PATH.
   virtual std::optional<std::string> find(const std::string& program) = 0;
+  // Starts a program that stays; `input` and `deadline_ms` of the command mean nothing here. It ends with the dialogue.
+  virtual Result<std::unique_ptr<Dialogue>> talk(const Command& command);
 };
 
 // Safe to use from several threads. When `*stop` becomes true, a running program's group is killed and `run` returns an
@@ -45,6 +50,7 @@ class SystemProcesses final : public Processes {
   explicit SystemProcesses(const std::atomic<bool>* stop = nullptr) : stop_(stop) {}
   Result<Outcome> run(const Command& command) override;
   std::optional<std::string> find(const std::string& program) override;
+  Result<std::unique_ptr<Dialogue>> talk(const Command& command) override;
 
  private:
   const std::atomic<bool>* stop_;
@@ -55,7 +61,9 @@ class ScriptedProcesses final : public Processes {
  public:
   Result<Outcome> run(const Command& command) override;
   std::optional<std::string> find(const std::string& program) override;
+  Result<std::unique_ptr<Dialogue>> talk(const Command& command) override;
 
+  std::deque<std::vector<std::string>> dialogues;  // the answers of each program that is talked to, in order
   std::vector<Result<Outcome>> answers;
   std::map<std::string, std::string> programs;  // name -> path, for find()
   std::vector<Command> commands;

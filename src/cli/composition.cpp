@@ -1,10 +1,12 @@
 #include "cli/composition.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "base/text.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "repository/liger/liger_repository.hpp"
 #include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
@@ -47,9 +49,18 @@ base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, cons
 }
 
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
-  if (!meant.repository_directory.empty())
-    return base::Error{base::ErrorKind::preflight, "the built-in repository, the only one this version runs", "'" + meant.repository_directory + "'", "--repo",
-                       "leave --repo out to work on built-in kernels; 'hone audit " + meant.repository_directory + "' reads a Liger checkout"};
+  if (!meant.repository_directory.empty()) {
+    const char* python = std::getenv("HONE_PYTHON");
+    const std::string kernel = meant.request.kernel.empty() ? "checkout" : meant.request.kernel;
+    // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
+    const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
+    auto checkout = repository::liger::LigerRepository::open_checkout(
+        {machine.files, machine.processes, machine.clock, machine.files.absolute(meant.repository_directory), scratch, meant.device, python && *python ? python : "python3"});
+    if (!checkout) return checkout.error();
+    Opened opened;
+    opened.repository = std::move(*checkout);
+    return opened;
+  }
   auto device = open_device(machine, meant.device);
   if (!device) return device.error();
   Opened opened;

@@ -15,7 +15,7 @@ StageContext::StageContext(const CommandContext& context)
 
 std::string carried_flags(const CommandContext& context) {
   std::string text;
-  for (const char* flag : {"--workspace", "--settings", "--device"})
+  for (const char* flag : {"--repo", "--workspace", "--settings", "--device"})
     if (context.typed.has(flag)) text += std::string(" ") + flag + " " + context.typed.text(flag);
   return text;
 }
@@ -23,7 +23,8 @@ std::string carried_flags(const CommandContext& context) {
 base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,
                                                bool* recovered_one) {
   // A name that does not exist is the user's mistake: nothing is made for it.
-  if (auto known = repository::native::find_operation(context.meant.request.kernel); !known) return known.error();
+  if (context.meant.repository_directory.empty())
+    if (auto known = repository::native::find_operation(context.meant.request.kernel); !known) return known.error();
   auto workspace = stages::Workspace::open(ports.files, context.meant.workspace, context.meant.request.kernel);
   if (!workspace) return workspace.error();
   auto recovered = stages::recover_installation(*workspace, context.machine.clock);

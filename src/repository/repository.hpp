@@ -97,6 +97,22 @@ class Session {
   virtual const model::Identity& identity() const = 0;
   // The request with everything that was left open filled in: dtype, sizes, options.
   virtual model::Request resolved(const model::Request& asked) const { return asked; }
+  // Why nothing can be run and timed here, with what would change that; empty where it can. Then a profile is made from
+  // source and recorded results alone, and nothing can be optimized.
+  virtual std::string unmeasurable() const { return ""; }
+  virtual std::string own_provider() const { return "hone"; }           // the word for this kernel's rows in the tables
+  // Results measured elsewhere that the repository keeps; shown as recorded, and never judged.
+  virtual std::vector<model::BaselineRow> recorded() { return {}; }
+  // What a reader of the tables must know: where ways of measuring disagree, and why.
+  virtual std::vector<std::string> remarks() { return {}; }
+  // Rows of the repository's own benchmark, run as it stands; its output goes below `folder`. None where it has none.
+  virtual base::Result<std::vector<model::BaselineRow>> repository_benchmark(const std::string& folder) {
+    (void)folder;
+    return std::vector<model::BaselineRow>{};
+  }
+  // What the source alone shows, with places in it; added to what the measurements say.
+  virtual std::vector<model::Opportunity> source_opportunities() const { return {}; }
+  virtual std::vector<model::StrategyStep> source_strategies() const { return {}; }
   virtual model::DeviceInfo device() const = 0;                          // without ceilings
   virtual base::Result<model::Ceilings> ceilings() = 0;                  // measured once per session, then remembered
   virtual std::string x_name() const = 0;
@@ -136,6 +152,8 @@ class Session {
   virtual base::Result<model::Variant> variant_from_source(const std::string& text, const model::Variant& best) = 0;
 
   virtual base::Result<std::vector<FileChange>> installation(const model::Variant& variant) = 0;
+  // Style of the files of the last installation() by the repository's own checks; nothing where it has none.
+  virtual std::optional<model::GateCount> style() const { return std::nullopt; }
   virtual std::string variant_file_extension() const = 0;                // of {kernel}_vN.*: "hpp", "py", "cu"
 };
 

@@ -11,20 +11,25 @@
 namespace hone::cli {
 
 int run_list(const CommandContext& context) {
-  if (!context.meant.repository_directory.empty()) {
+  std::string repository_name = "native";
+  std::vector<repository::KernelEntry> entries;
+  if (context.meant.repository_directory.empty()) {
+    entries = repository::native::list_kernels();
+  } else {
     auto opened = open_repository(context.machine, context.meant);
-    return fail(context, opened ? base::Error{} : opened.error());
+    if (!opened) return fail(context, opened.error());
+    repository_name = opened->repository->name();
+    entries = opened->repository->list();
   }
-  const std::vector<repository::KernelEntry> entries = repository::native::list_kernels();
   if (context.meant.talk.json) {
     nlohmann::json kernels = nlohmann::json::array();
     for (const repository::KernelEntry& entry : entries)
       kernels.push_back({{"kernel", entry.name}, {"description", entry.description}, {"tier", entry.tier}, {"modes", entry.passes}, {"dtypes", entry.dtypes}});
-    context.out << nlohmann::json{{"schema", "hone.list/1"}, {"repository", "native"}, {"kernels", kernels}}.dump(2) << "\n";
+    context.out << nlohmann::json{{"schema", "hone.list/1"}, {"repository", repository_name}, {"kernels", kernels}}.dump(2) << "\n";
     return 0;
   }
   for (const repository::KernelEntry& entry : entries)
-    context.out << fmt::format("{:<18} tier {}  {:<24} {}\n", entry.name, entry.tier, base::join_text(entry.dtypes, " "), entry.description.substr(0, entry.description.find('\n')));
+    context.out << fmt::format("{:<28} tier {}  {:<16} {}\n", entry.name, entry.tier, base::join_text(entry.dtypes, " "), entry.description.substr(0, entry.description.find('\n')));
   return 0;
 }
 

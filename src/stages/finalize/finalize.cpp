@@ -126,6 +126,7 @@ class Finalization {
     auto changes = session_.installation(variant);
     if (!changes) return "it can not be installed: " + changes.error().found;
     if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
+    if (auto style = session_.style()) outcome_.report.correctness.push_back(std::move(*style));
     auto failure = pass_gates(variant);
     if (!failure) return failure.error();
     gate_failed_ = gate_failed_ || !failure->empty();

@@ -70,9 +70,9 @@ std::string samples_text(const std::string& head, const std::vector<model::Sampl
   return text;
 }
 
-const model::BaselineRow* speed_row(const model::Profile& profile, const Cell& cell) {
+const model::BaselineRow* speed_row(const model::Profile& profile, const std::string& own, const Cell& cell) {
   for (const model::BaselineRow& row : profile.baseline.rows)
-    if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == kOwnProvider && row.metric == "speed") return &row;
+    if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == own && row.metric == "speed") return &row;
   return nullptr;
 }
 
@@ -86,7 +86,7 @@ base::Result<void> measure_memory(repository::Session& session, const model::Var
   for (const std::string& x : session.sizes()) {
     auto own = session.memory(original, x);
     if (!own) return own.error();
-    add(x, kOwnProvider, *own);
+    add(x, session.own_provider(), *own);
     for (const std::string& provider : session.baseline_providers()) {
       auto theirs = session.provider_memory(provider, x);
       if (!theirs) return theirs.error();
@@ -108,7 +108,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
     ports.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + session.x_name() + " = " + cell.x_value);
     std::vector<std::unique_ptr<measure::Subject>> owned;
-    std::vector<std::string> providers = {kOwnProvider};
+    std::vector<std::string> providers = {session.own_provider()};
     auto own = session.subject(original, cell);
     if (!own) return own.error();
     owned.push_back(std::move(*own));
@@ -169,7 +169,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
 
 void add_headroom(repository::Session& session, model::Profile& profile) {
   for (const Cell& cell : cells_of(session, profile.request)) {
-    const model::BaselineRow* row = speed_row(profile, cell);
+    const model::BaselineRow* row = speed_row(profile, session.own_provider(), cell);
     const repository::PassFloor floor = session.floor(cell);
     if (!row || floor.floor_ms <= 0) continue;
     model::Headroom headroom;

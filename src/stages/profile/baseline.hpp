@@ -20,7 +20,4 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
 // Adds the headroom rows from the floors of the session and the speed rows of v0. Pure.
 void add_headroom(repository::Session& session, model::Profile& profile);
 
-// The provider name of the kernel being profiled.
-inline constexpr const char* kOwnProvider = "hone";
-
 }  // namespace hone::stages

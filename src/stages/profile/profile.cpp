@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/diagnose.hpp"
 #include "model/version.hpp"
 #include "stages/profile/baseline.hpp"
@@ -24,6 +26,49 @@ base::Result<void> require(const std::vector<repository::PreflightCheck>& checks
   }
   if (missing.empty()) return {};
   return base::Error{base::ErrorKind::preflight, "everything that profiling needs", missing, "pre-flight", remedies};
+}
+
+// What the source says is added to what the measurements say: places in the text, and strategies nothing else named.
+void add_source_findings(const repository::Session& session, model::Profile& profile) {
+  for (model::Opportunity& opportunity : session.source_opportunities()) profile.opportunities.push_back(std::move(opportunity));
+  for (model::StrategyStep& step : session.source_strategies()) {
+    const bool known = std::any_of(profile.strategy_order.begin(), profile.strategy_order.end(),
+                                   [&](const model::StrategyStep& each) { return each.strategy == step.strategy; });
+    if (!known) profile.strategy_order.push_back(std::move(step));
+  }
+}
+
+void take_diagnosis(model::Profile& profile) {
+  diagnose::Diagnosis diagnosis = diagnose::diagnose(profile);
+  profile.bottleneck = std::move(diagnosis.bottleneck);
+  profile.opportunities = std::move(diagnosis.opportunities);
+  profile.strategy_order = std::move(diagnosis.strategy_order);
+  profile.estimated_iterations = std::move(diagnosis.estimated_iterations);
+  profile.summary = std::move(diagnosis.summary);
+}
+
+// The profile of a kernel that can not be run here: from its source, with results recorded elsewhere beside it.
+base::Result<void> fill_from_source(repository::Session& session, const Ports& ports, model::Profile& profile) {
+  const std::string missing = session.unmeasurable();
+  ports.progress.step("profile from source: " + missing);
+  profile.device = session.device();
+  auto configuration = session.configuration();
+  if (!configuration) return configuration.error();
+  profile.configuration = std::move(*configuration);
+  profile.counters.status = "unavailable";
+  profile.counters.reason = missing;
+  profile.counters.remedy = "profile on a machine where the kernel can be run and measured";
+  profile.counters.route = "none";
+  // Recorded rows come after the diagnosis: what was measured elsewhere decides nothing here.
+  take_diagnosis(profile);
+  add_source_findings(session, profile);
+  profile.summary = "from source alone, nothing was measured here (" + missing + "): counters and measurements are missing";
+  profile.estimated_iterations.rationale = "not known without measurements";
+  profile.baseline.rows = session.recorded();
+  auto& warnings = profile.baseline.observations.warnings;
+  warnings.insert(warnings.begin(), "no row of these tables was measured here: " + missing);
+  for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
+  return {};
 }
 
 base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
@@ -52,12 +97,14 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   profile.baseline.observations = diagnose::observe(profile);
   auto& warnings = profile.baseline.observations.warnings;
   warnings.insert(warnings.begin(), disturbed.begin(), disturbed.end());
-  diagnose::Diagnosis diagnosis = diagnose::diagnose(profile);
-  profile.bottleneck = std::move(diagnosis.bottleneck);
-  profile.opportunities = std::move(diagnosis.opportunities);
-  profile.strategy_order = std::move(diagnosis.strategy_order);
-  profile.estimated_iterations = std::move(diagnosis.estimated_iterations);
-  profile.summary = std::move(diagnosis.summary);
+  take_diagnosis(profile);
+  add_source_findings(session, profile);
+
+  ports.progress.step("the repository's own benchmark");
+  auto rows = session.repository_benchmark(workspace.at("benchmarks"));
+  if (!rows) return rows.error();
+  profile.baseline.rows.insert(profile.baseline.rows.end(), rows->begin(), rows->end());
+  for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
   return {};
 }
 
@@ -93,7 +140,9 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   profile.identity = (*session)->identity();
   profile.request = (*session)->resolved(request);
   profile.baseline.x_name = (*session)->x_name();
-  if (auto filled = fill(**session, *workspace, ports, profile); !filled) return filled.error();
+  const bool measured = (*session)->unmeasurable().empty();
+  if (auto filled = measured ? fill(**session, *workspace, ports, profile) : fill_from_source(**session, ports, profile); !filled)
+    return filled.error();
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();

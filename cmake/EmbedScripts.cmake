@@ -1,0 +1,12 @@
+# Writes a C++ file that holds FILES as text: hone::repository::liger::scripts() of src/repository/liger/scripts.hpp.
+set(arrays "")
+set(entries "")
+foreach(file IN LISTS FILES)
+  get_filename_component(name "${file}" NAME)
+  file(READ "${file}" hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(MAKE_C_IDENTIFIER "${name}" identifier)
+  string(APPEND arrays "static const unsigned char ${identifier}[] = {${bytes}0x00};\n")
+  string(APPEND entries "      {\"${name}\", reinterpret_cast<const char*>(${identifier})},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "// Generated from src/repository/liger/worker/*.py; do not edit.\n#include \"repository/liger/scripts.hpp\"\n\nnamespace hone::repository::liger {\n\n${arrays}\nconst std::vector<Script>& scripts() {\n  static const std::vector<Script> all = {\n${entries}  };\n  return all;\n}\n\n}  // namespace hone::repository::liger\n")

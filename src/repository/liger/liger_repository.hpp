@@ -1,0 +1,51 @@
+// A Liger-Kernel checkout: every operation below src/liger_kernel/ops, run through a Python worker, never touched but by
+// finalize.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "model/source_facts.hpp"
+#include "repository/liger/environment.hpp"
+#include "repository/repository.hpp"
+
+namespace hone::repository::liger {
+
+struct LigerContext {
+  base::FileSystem& files;
+  base::Processes& processes;
+  base::Clock& clock;
+  std::string root;                 // of the checkout, absolute
+  std::string scratch;              // hone's own folder for scripts and overlays; not in the checkout's sources
+  std::string device = "auto";      // "auto", "cuda:N", or "cpu": Triton's interpreter, which checks and measures nothing
+  std::string python = "python3";
+};
+
+class LigerRepository final : public Repository {
+ public:
+  // An Error (usage) where `root` is no checkout.
+  static base::Result<std::unique_ptr<LigerRepository>> open_checkout(LigerContext context);
+
+  std::string name() const override { return "liger"; }
+  std::vector<KernelEntry> list() const override;
+  std::vector<PreflightCheck> preflight(const model::Request& request) override;
+  base::Result<std::unique_ptr<Session>> open(const model::Request& request) override;
+
+ private:
+  LigerRepository(LigerContext context, model::Audit audit) : context_(std::move(context)), audit_(std::move(audit)) {}
+  base::Result<const model::AuditedOp*> find(const std::string& kernel) const;
+  const PythonEnvironment& environment();
+
+  LigerContext context_;
+  model::Audit audit_;
+  std::optional<PythonEnvironment> environment_;
+  std::optional<GitState> git_;
+};
+
+// Where the code that an operation launches comes from: its own kernels, or those of the files it calls.
+std::string kernel_owner(const model::AuditedOp& op);
+
+}  // namespace hone::repository::liger

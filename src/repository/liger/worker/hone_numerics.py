@@ -1,0 +1,112 @@
+"""Outputs and gradients of the original and of a variant against the formula in double precision: figures, no verdict."""
+
+import torch
+
+from hone_case import Implementation
+
+
+class _Poison:
+    """Memory that torch.empty hands out is filled with NaN (whole numbers: the largest), so what is not written shows."""
+
+    def __enter__(self):
+        self._was = (torch.are_deterministic_algorithms_enabled(), torch.utils.deterministic.fill_uninitialized_memory)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.utils.deterministic.fill_uninitialized_memory = True
+
+    def __exit__(self, *error):
+        torch.use_deterministic_algorithms(self._was[0])
+        torch.utils.deterministic.fill_uninitialized_memory = self._was[1]
+
+
+def _results(case, implementation):
+    """Outputs and gradients in one list of (name, tensor); copies, because a pass may reuse its buffers."""
+    case.restore()
+    with _Poison(), torch.enable_grad():
+        outputs = case.forward(implementation)
+        case.give_gradients(outputs)
+        named = [(f"output {i}", y.detach().clone()) for i, y in enumerate(outputs)]
+        gradients = case.backward(outputs)
+    named += [(f"gradient of {n}", g.detach().clone()) for n, g in zip(case.operator.differentiable, gradients) if g is not None]
+    return named
+
+
+def _reference(case):
+    wide = {n: (t.double() if t.is_floating_point() else t) for n, t in case.masters.items()}
+    for name in case.operator.differentiable:
+        wide[name] = wide[name].detach().clone().requires_grad_(True)
+    outputs = Implementation(case.operator)(wide, case.options)
+    gradients = [g.double() for g in case.gradient_masters]
+    found = torch.autograd.grad(outputs, [wide[n] for n in case.operator.differentiable], gradients, allow_unused=True)
+    named = [(f"output {i}", y.detach()) for i, y in enumerate(outputs)]
+    return named + [(f"gradient of {n}", g) for n, g in zip(case.operator.differentiable, found) if g is not None]
+
+
+def _deviation(result, reference):
+    value = result.double()
+    finite = torch.isfinite(reference)
+    wrong = (finite & ~torch.isfinite(value)) | (~finite & ~((value == reference) | (value.isnan() & reference.isnan())))
+    bad = int(wrong.sum())
+    good = finite & torch.isfinite(value)
+    error = torch.where(good, (value - reference).abs(), torch.zeros((), dtype=torch.float64, device=value.device))
+    worst = int(error.argmax()) if error.numel() else 0
+    norm = float(torch.where(good, reference, torch.zeros_like(reference)).norm())
+    return {
+        "elements": value.numel(),
+        "non_finite": bad,
+        "first_non_finite": int(wrong.flatten().int().argmax()) if bad else -1,
+        "worst_error": float(error.flatten()[worst]) if error.numel() else 0.0,
+        "worst_index": worst,
+        "worst_value": float(value.flatten()[worst]) if value.numel() else 0.0,
+        "worst_reference": float(reference.flatten()[worst]) if value.numel() else 0.0,
+        "norm_error": float(error.norm()) / norm if norm > 0 else float(error.norm()),
+        "largest_reference": float(torch.where(finite, reference, torch.zeros_like(reference)).abs().max()) if value.numel() else 0.0,
+    }
+
+
+def _changed_inputs(case):
+    """Inputs that are not what they were and are not known to be overwritten."""
+    allowed = set(case.operator.overwrites_forward) | set(case.operator.overwrites_backward)
+    return [
+        n
+        for n, master in case.masters.items()
+        if n not in allowed and not torch.equal(case.tensors[n].detach(), master)
+    ]
+
+
+def _attempt(case, implementation):
+    try:
+        return _results(case, implementation), ""
+    except Exception as error:  # an operator may refuse a shape; whether both refuse is for the caller to judge
+        return None, f"{type(error).__name__}: {error}"
+
+
+def check(case, original, candidate):
+    first, refused = _attempt(case, original)
+    if first is None:
+        other, why = _attempt(case, candidate)
+        return {"original_refused": refused, "candidate_refused": why, "tensors": []}
+    second, why = _attempt(case, candidate)
+    if second is None:
+        return {"original_refused": "", "candidate_refused": why, "tensors": []}
+    changed = _changed_inputs(case)
+    again = _results(case, candidate)
+    reference = dict(_reference(case))
+    theirs = dict(first)
+    tensors = []
+    for (name, value), (_, repeated) in zip(second, again):
+        same_shape = name in theirs and theirs[name].shape == value.shape and theirs[name].dtype == value.dtype
+        entry = {"name": name, "dtype": str(value.dtype).removeprefix("torch."), "same_form": same_shape}
+        if same_shape and name in reference:
+            entry["original"] = _deviation(theirs[name], reference[name])
+            entry["candidate"] = _deviation(value, reference[name])
+            entry["repeats"] = bool(torch.equal(value.nan_to_num(), repeated.nan_to_num()))
+            entry["identical"] = bool(torch.equal(value.nan_to_num(), theirs[name].nan_to_num()))
+        tensors.append(entry)
+    missing = sorted(set(theirs) - {n for n, _ in second})
+    return {
+        "original_refused": "",
+        "candidate_refused": "",
+        "changed_inputs": changed,
+        "missing": missing,
+        "tensors": tensors,
+    }
