@@ -128,6 +128,9 @@ class Session {
   virtual std::vector<Knob> knobs() const = 0;
   // Valid settings of one pass at one size, the shipped ones first.
   virtual std::vector<model::Settings> space(const std::string& pass, const std::string& x_value) const = 0;
+  // The part of the distinct configurations that the sweep may time; nothing: the stage's own bound. Where few configurations
+  // differ and one costs less to time than to compile, all of them are timed.
+  virtual std::optional<double> search_share() const { return std::nullopt; }
   // Knobs whose forward value backward must use at the same size, because forward leaves its mark in what it saves.
   virtual std::vector<std::string> coupled_knobs() const { return {}; }
   virtual model::Variant original() const = 0;                           // v0: the settings in force at every size

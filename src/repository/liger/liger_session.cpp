@@ -292,7 +292,9 @@ base::Result<model::Sample> LigerSession::sample(const std::string& implementati
   if (!running) return running.error();
   auto reply = (*running)->sample(implementation, case_of(cell.x_value), cell.mode);
   if (!reply) return failed(implementation, reply.error());
-  if (reply->blocked) blocked_.insert(cell.mode + " at " + cell.x_value);
+  auto& [with_gaps, all] = blocked_[cell.mode + " at " + cell.x_value];
+  with_gaps += reply->blocked ? 1 : 0;
+  ++all;
   // Work on another stream would go on after the timed one has ended. An idle device answers within a tenth of this.
   constexpr double kLongestEcho_ns = 1e6;
   if (reply->outside_ns > kLongestEcho_ns && reply->outside_ns > reply->sample.device_ns)

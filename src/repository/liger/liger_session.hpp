@@ -45,6 +45,7 @@ class LigerSession final : public Session {
   PassFloor floor(const Cell& cell) override;
   std::vector<Knob> knobs() const override;
   std::vector<model::Settings> space(const std::string& pass, const std::string& x_value) const override;
+  std::optional<double> search_share() const override { return 1.0; }
   model::Variant original() const override;
 
   base::Result<Built> build(const model::Variant& variant) override;
@@ -116,7 +117,7 @@ class LigerSession final : public Session {
   std::map<std::pair<std::string, std::string>, model::Settings> shipped_;  // by pass and size
   std::map<std::string, std::map<std::int64_t, double>> too_much_memory_;  // by pass, programs per SM -> memory over the original's
   bool memory_probed_ = false;
-  std::set<std::string> blocked_;                  // cells whose passes wait for the host
+  std::map<std::string, std::pair<int, int>> blocked_;                  // cells whose passes wait for the host
   std::optional<model::Ceilings> ceilings_;
   std::map<GateLevel, TestResults> original_tests_;
   std::vector<std::string> script_remarks_;

@@ -102,8 +102,11 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
 
 std::vector<std::string> LigerSession::remarks() {
   std::vector<std::string> all = script_remarks_;
-  if (!blocked_.empty())
-    all.push_back("the host was still queueing when the device was free, so gaps of the host are in the kernel time of " + base::join_text({blocked_.begin(), blocked_.end()}, ", "));
+  std::vector<std::string> with_gaps;
+  for (const auto& [cell, count] : blocked_)
+    if (2 * count.first > count.second) with_gaps.push_back(cell);
+  if (!with_gaps.empty())
+    all.push_back("the host was still queueing when the device was free, so gaps of the host are in the kernel time of " + base::join_text(with_gaps, ", "));
   if (environment_.problem.empty()) all.push_back("liger_kernel by " + import_route(environment_, context_.root));
   if (!git_.commit.empty())
     all.push_back("checkout at commit " + git_.commit + (git_.changed.empty() ? "" : fmt::format(", work tree dirty: {}", base::join_text(git_.changed, ", ").substr(0, 200))));

@@ -60,6 +60,7 @@ class Lab {
   base::Result<repository::GateResult> gate(const model::Variant& variant, repository::GateLevel level);
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value);
 
+  double search_share() const { return session_.search_share().value_or(options_.largest_search_share); }
   double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
   model::Quantiles known_time(
       const repository::Cell& cell) const;                // v0's time in the profile; no samples where it has none

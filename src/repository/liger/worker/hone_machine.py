@@ -100,7 +100,7 @@ class CpuMachine:
     def info(self):
         return {"kind": "interpreter", "name": "Triton's interpreter on the CPU", "measurable": False}
 
-    def time(self, prepare, run):
+    def time(self, prepare):
         call = prepare()
         start = _now()
         kept = call()
@@ -156,28 +156,33 @@ class CudaMachine:
     def synchronize(self):
         _device_synchronize()
 
-    def time(self, prepare, run=None):
-        """One sample: device time with queued launches, then the caller's wall time of a second, equal run."""
-        call = prepare()
+    def _queued(self, call):
         self._flush.zero_()
-        _sleep(int(self._cycles_per_ns * min(2 * self._enqueue_ns + 50_000, 20_000_000)))
+        _sleep(int(self._cycles_per_ns * (1.5 * self._enqueue_ns + 30_000)))
         begin = _now()
         self._start.record()
         kept = call()
         self._end.record()
-        queued = _now()
-        # Still spinning when everything was queued? Otherwise the call waited for the device, or the spin was too short.
+        queueing = _now() - begin
+        # Still spinning when everything was queued? Otherwise gaps of the host are in the time.
         blocked = self._start.query()
         self._end.synchronize()
         ended = _now()
         _device_synchronize()
         outside = _now() - ended
-        device_ns = self._start.elapsed_time(self._end) * 1e6
-        self._enqueue_ns = max(queued - begin, int(0.9 * self._enqueue_ns))
-        if blocked and queued - begin < 10_000_000 and device_ns < 2 * (queued - begin):
-            self._enqueue_ns = max(self._enqueue_ns, 2 * (queued - begin))
-        clock = self.nvml.sm_clock_mhz()
         del kept
+        self._enqueue_ns = max(queueing, int(0.9 * self._enqueue_ns)) if queueing < 8_000_000 else self._enqueue_ns
+        return self._start.elapsed_time(self._end) * 1e6, outside, blocked, queueing
+
+    def time(self, prepare):
+        """One sample: device time with queued launches, then the caller's wall time of a second, equal run."""
+        for _ in range(3):
+            device_ns, outside, blocked, queueing = self._queued(prepare())
+            if not blocked:
+                break
+            # The spin was too short for this call: once more with room. A call that waits for the device stays blocked.
+            self._enqueue_ns = min(2 * max(queueing, self._enqueue_ns), 8_000_000)
+        clock = self.nvml.sm_clock_mhz()
         call = prepare()
         self._flush.zero_()
         _device_synchronize()

@@ -108,7 +108,7 @@ class Worker:
     def sample(self, request):
         case, implementation = self.case(request), self.implementations[request["name"]]
         with self.torch.enable_grad():
-            found = self.machine.time(lambda: case.prepare(implementation, request["mode"]), None)
+            found = self.machine.time(lambda: case.prepare(implementation, request["mode"]))
         return self.checked(found)
 
     def build(self, request):
