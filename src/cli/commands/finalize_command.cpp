@@ -1,10 +1,14 @@
 // hone finalize KERNEL, and hone run KERNEL, which is all three stages in a row.
 #include "cli/commands/stage_commands.hpp"
+#include "cli/commit.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
 
 StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
+  const bool push = context.typed.has("--push"), commit = push || context.typed.has("--commit");
+  if (commit && context.meant.repository_directory.empty())
+    return {false, fail(context, {base::ErrorKind::usage, "--repo with --commit or --push", "the built-in kernels, whose settings are no files of a repository", "command line", "leave them out"})};
   auto workspace = open_workspace(context, stage.ports());
   if (!workspace) return {false, fail(context, workspace.error())};
   auto profile = workspace->load_profile();
@@ -23,11 +27,19 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
   const int code = outcome->gate_failed ? base::exit_code(base::ErrorKind::gate) : 0;
+  std::string committed;
+  if (commit && outcome->ending == stages::Ending::applied) {
+    const std::string description = context.machine.files.absolute(workspace->at("pr.md"));
+    auto made = commit_change(context.machine.processes, outcome->report, {context.meant.repository_directory, push, description});
+    if (!made) return {false, fail(context, made.error())};
+    committed = *made;
+  }
   if (context.meant.talk.json) {
     context.out << model::to_json(outcome->report) << "\n";
     return {false, code};
   }
   context.out << render::report_summary(outcome->report, render::Style{context.meant.talk.color}) << "report    " << workspace->folder() << "/report.md\n";
+  if (!committed.empty()) context.out << "commit    " << committed << "\n";
   return {true, code};
 }
 
