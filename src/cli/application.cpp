@@ -103,6 +103,7 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
 }
 
 int dispatch(const std::vector<std::string>& words) {
+  if (words.size() == 2 && words.front() == kGpuTrialsWord) return serve_gpu_trials(words.back());
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   auto typed = parse(words);
   if (!typed) return report(typed.error(), json);

@@ -1,11 +1,16 @@
 #include "cli/composition.hpp"
 
+#include <unistd.h>
+
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 
 #include "base/text.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "device/cuda/cuda_device.hpp"
+#include "device/cuda/trial.hpp"
 #include "repository/liger/liger_repository.hpp"
 #include "repository/native/native_repository.hpp"
 
@@ -36,16 +41,43 @@ void watch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+namespace {
+
+constexpr int kMostDevices = 1024;
+
+// The N of "cuda:N" or of a worker's argument; -1 for anything else.
+int ordinal_of(std::string_view text) {
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  return error == std::errc() && end == text.data() + text.size() && ordinal < kMostDevices ? ordinal : -1;
+}
+
+base::Result<std::unique_ptr<device::Device>> open_gpu(Machine& machine, int ordinal) {
+  device::cuda::CudaOptions options;
+  options.ordinal = ordinal;
+  options.compiler = device::cuda::CompilerOptions::from_environment();
+  options.trial_command = {"/proc/self/exe", kGpuTrialsWord, std::to_string(ordinal)};
+  return device::cuda::open_cuda_device(options, machine.files, machine.clock);
+}
+
+}  // namespace
+
 base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted) {
-  if (wanted == "auto" || wanted == "cpu") {
+  const bool automatic = wanted == "auto";
+  if (wanted == "cpu" || (automatic && device::cuda::gpu_count() == 0)) {
     const auto options = device::cpu::CpuOptions::from_environment();
     if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty()) std::cerr << "note: " << note << "\n";
     return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
   }
-  if (base::starts_with(wanted, "cuda"))
-    return base::Error{base::ErrorKind::preflight, "a device that this build drives: cpu", "'" + wanted + "'", "--device",
-                       "choose --device cpu; this version has no CUDA device"};
+  if (automatic || wanted == "cuda") return open_gpu(machine, 0);
+  if (base::starts_with(wanted, "cuda:"))
+    if (const int ordinal = ordinal_of(std::string_view(wanted).substr(5)); ordinal >= 0) return open_gpu(machine, ordinal);
   return base::Error{base::ErrorKind::usage, "a device: auto, cpu or cuda:N", "'" + wanted + "'", "--device", "'hone doctor' lists the devices of this machine"};
+}
+
+int serve_gpu_trials(const std::string& ordinal) {
+  auto driver = device::cuda::open_driver();
+  return driver && ordinal_of(ordinal) >= 0 ? device::cuda::serve_trials(**driver, ordinal_of(ordinal), STDIN_FILENO) : base::exit_code(base::ErrorKind::preflight);
 }
 
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {

@@ -25,6 +25,11 @@ struct Machine {
 // The device of --device. Pre-flight errors name what is missing and the remedy.
 base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted);
 
+// hone started as the worker that tries a GPU's kernels (device/cuda/trial.hpp): `hone gpu-trials N`, the socket on standard
+// input. No command for people. Returns the exit status.
+inline constexpr char kGpuTrialsWord[] = "gpu-trials";
+int serve_gpu_trials(const std::string& ordinal);
+
 // A repository with the device it runs on; the device outlives it.
 struct Opened {
   std::unique_ptr<device::Device> device;

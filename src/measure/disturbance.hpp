@@ -21,7 +21,8 @@ inline constexpr double kLargestDiscardedShare = 0.30;
 // The clock the session reached: the 90 % quantile over every sample that tells one; 0 when none does.
 double session_clock_mhz(const std::vector<model::Sample>& samples);
 
-// One mark for each sample of one subject. Throttled: clock below kThrottledClockShare * session_clock. Contended: device time
+// One mark for each sample of one subject. Throttled: the device said so, or clock below
+// kThrottledClockShare * session_clock. Contended: device time
 // above kContendedFactor * the 20 % quantile of this subject's samples, so that a subject is judged by its own runs only.
 std::vector<Disturbance> find_disturbances(const std::vector<model::Sample>& samples, double session_clock);
 

@@ -13,6 +13,7 @@ struct Sample {
   double device_ns = 0;  // the kernel alone
   double wall_ns = 0;    // as the caller sees it, launch and synchronization included
   double clock_mhz = 0;  // around the sample; 0 where the device does not tell
+  bool slowed = false;   // the device says that heat or its power supply lowered the clock meanwhile
   bool operator==(const Sample&) const = default;
 };
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "device/cpu/program_cache.hpp"
+#include "device/program_cache.hpp"
 #include "tests/device/cpu_fixture.hpp"
 
 namespace hone::device::cpu {

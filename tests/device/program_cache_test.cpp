@@ -1,5 +1,5 @@
 // Keys, seals and entries of the program cache.
-#include "device/cpu/program_cache.hpp"
+#include "device/program_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::device::cpu {
+namespace hone::device {
 namespace {
 
 ProgramSource sample() { return {"name", {{"a.hpp", "text"}, {"b.hpp", "more"}}, "a.hpp", {{"N", "1"}}}; }
@@ -64,7 +64,7 @@ TEST(Seal, FitsOnlyTheBytesItWasMadeFor) {
 
 TEST(ProgramCache, FindsWhatWasStoredAndNothingBroken) {
   base::MemoryFiles files;
-  const ProgramCache cache("/cache", files);
+  const ProgramCache cache("/cache", "cpu", ".so", files);
   EXPECT_FALSE(cache.find("key"));
   ASSERT_TRUE(cache.store("key", seal("image")));
   EXPECT_EQ(cache.find("key"), seal("image"));
@@ -75,7 +75,7 @@ TEST(ProgramCache, FindsWhatWasStoredAndNothingBroken) {
 TEST(ProgramCache, AFullDiskIsAnErrorAndLeavesNoEntry) {
   base::MemoryFiles files;
   files.fail_writes_after(0);
-  const ProgramCache cache("/cache", files);
+  const ProgramCache cache("/cache", "cpu", ".so", files);
   EXPECT_FALSE(cache.store("key", seal("image")));
   EXPECT_FALSE(cache.find("key"));
 }
@@ -94,7 +94,7 @@ TEST(ProgramCache, BeyondItsSizeTheOldestEntriesGo) {
   test::TemporaryFolder folder;
   base::SystemFiles files;
   const std::string image = seal(std::string(1000, 'x'));
-  const ProgramCache cache(folder.path(), files, 10 * image.size());
+  const ProgramCache cache(folder.path(), "cpu", ".so", files, 10 * image.size());
   store_in_turn(cache, 30, image);
   const std::size_t left = files.list(folder / "cpu")->size();
   EXPECT_LE(left, 12u);
@@ -108,28 +108,28 @@ TEST(ProgramCache, AnotherProcessesEntriesCountTooAndOtherFilesAreLeftAlone) {
   base::SystemFiles files;
   const std::string image = seal(std::string(1000, 'x'));
   ASSERT_TRUE(files.write_atomically(folder / "cpu/notes.txt", "mine"));
-  store_in_turn(ProgramCache(folder.path(), files), 20, image);
+  store_in_turn(ProgramCache(folder.path(), "cpu", ".so", files), 20, image);
   EXPECT_EQ(files.list(folder / "cpu")->size(), 21u);
-  ASSERT_TRUE(ProgramCache(folder.path(), files, 10 * image.size()).store("last", image));
+  ASSERT_TRUE(ProgramCache(folder.path(), "cpu", ".so", files, 10 * image.size()).store("last", image));
   EXPECT_LE(files.list(folder / "cpu")->size(), 12u);
   EXPECT_TRUE(files.exists(folder / "cpu/notes.txt"));
 }
 
 TEST(ProgramCache, SaysWhyNothingCanBeKept) {
   base::MemoryFiles files;
-  EXPECT_FALSE(ProgramCache("/cache", files).trouble());
+  EXPECT_FALSE(ProgramCache("/cache", "cpu", ".so", files).trouble());
   EXPECT_TRUE(files.files().empty());
-  EXPECT_NE(ProgramCache("", files).trouble()->remedy.find("HONE_CACHE_DIR"), std::string::npos);
+  EXPECT_NE(ProgramCache("", "cpu", ".so", files).trouble()->remedy.find("HONE_CACHE_DIR"), std::string::npos);
   files.fail_writes_after(0);
-  EXPECT_EQ(ProgramCache("/cache", files).trouble()->where, "/cache/cpu/write_check");
+  EXPECT_EQ(ProgramCache("/cache", "cpu", ".so", files).trouble()->where, "/cache/cpu/write_check");
 }
 
 TEST(ProgramCache, WithoutAFolderNothingIsKept) {
   base::MemoryFiles files;
-  const ProgramCache cache("", files);
+  const ProgramCache cache("", "cpu", ".so", files);
   EXPECT_TRUE(cache.store("key", seal("image")));
   EXPECT_TRUE(files.files().empty());
 }
 
 }  // namespace
-}  // namespace hone::device::cpu
+}  // namespace hone::device

@@ -21,10 +21,10 @@
 #include "device/cpu/launch_plan.hpp"
 #include "device/cpu/perf_events.hpp"
 #include "device/cpu/private_folder.hpp"
-#include "device/cpu/program_cache.hpp"
 #include "device/cpu/system_info.hpp"
 #include "device/cpu/toolchain.hpp"
 #include "device/cpu/worker_pool.hpp"
+#include "device/program_cache.hpp"
 
 namespace hone::device::cpu {
 
@@ -47,7 +47,7 @@ class CpuDevice final : public Device {
         files_(files),
         clock_(clock),
         toolchain_(find_toolchain(options.compiler, processes)),
-        cache_(options.cache_directory, files),
+        cache_(options.cache_directory, "cpu", ".so", files),
         scratch_({options.temporary_directory.empty() ? "/tmp" : options.temporary_directory, "/tmp", "/var/tmp",
                   "/dev/shm"},
                  files),
@@ -307,7 +307,7 @@ CpuOptions CpuOptions::from_environment() {
 }
 
 std::string cache_note(const CpuOptions& options, base::FileSystem& files) {
-  const auto trouble = ProgramCache(options.cache_directory, files).trouble();
+  const auto trouble = ProgramCache(options.cache_directory, "cpu", ".so", files).trouble();
   if (!trouble) return "";
   return fmt::format("compiled programs are not kept, every run compiles them anew: {}{} (to keep them: {}, or name another "
                      "folder in HONE_CACHE_DIR)",

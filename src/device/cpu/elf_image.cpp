@@ -1,65 +1,36 @@
-// ELF sections, dynamic symbols and relocations, every offset checked against the image before it is used.
+// Dynamic symbols and relocations, every offset checked against the image before it is used.
 #include "device/cpu/elf_image.hpp"
 
 #include <elf.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <optional>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "device/elf_sections.hpp"
 
 namespace hone::device::cpu {
 
 namespace {
 
-constexpr std::size_t longest_name = 4096;  // mangled template names are long, garbage is longer
-
-struct Section {
-  std::string_view name;
-  Elf64_Shdr header{};
-  std::string_view bytes;  // empty for sections without content in the file
-};
+using Section = ElfSection;
 
 struct Symbol {
   std::string_view name;
   Elf64_Sym entry{};
 };
 
-// The bytes [offset, offset + size) of the image, or nothing.
-std::optional<std::string_view> slice(std::string_view image, std::uint64_t offset, std::uint64_t size) {
-  if (offset > image.size() || size > image.size() - offset) return std::nullopt;
-  return image.substr(offset, size);
-}
-
-// Copies out of the image: its structures may stand at any alignment there.
-template <class T>
-std::optional<T> record(std::string_view bytes, std::uint64_t offset) {
-  const auto part = slice(bytes, offset, sizeof(T));
-  if (!part) return std::nullopt;
-  T value;
-  std::memcpy(&value, part->data(), sizeof value);
-  return value;
-}
-
-// The zero-terminated text at `offset` of a string table.
-std::optional<std::string_view> text_at(std::string_view table, std::uint64_t offset) {
-  if (offset >= table.size()) return std::nullopt;
-  const std::string_view rest = table.substr(offset, longest_name);
-  const std::size_t end = rest.find('\0');
-  if (end == std::string_view::npos) return std::nullopt;
-  return rest.substr(0, end);
-}
+constexpr char expected_file[] = "a shared object of this machine";
 
 class Reader {
  public:
   Reader(std::string_view image, std::string where) : image_(image), where_(std::move(where)) {}
 
   base::Result<ElfFacts> read() {
-    if (auto header = read_header(); !header) return header.error();
-    if (auto sections = read_sections(); !sections) return sections.error();
+    auto sections = read_elf_sections(image_, expected_file, where_);
+    if (!sections) return sections.error();
+    sections_ = std::move(*sections);
     if (auto symbols = read_symbols(); !symbols) return symbols.error();
 
     ElfFacts facts;
@@ -77,45 +48,7 @@ class Reader {
   }
 
  private:
-  base::Error broken(const std::string& found) const {
-    return {base::ErrorKind::preflight, "a shared object of this machine", found, where_,
-            "delete the file; it is compiled again"};
-  }
-
-  base::Result<void> read_header() {
-    const auto header = record<Elf64_Ehdr>(image_, 0);
-    if (!header) return broken("a file of " + std::to_string(image_.size()) + " bytes, shorter than an ELF header");
-    constexpr unsigned char order = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
-    if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return broken("no ELF file");
-    if (header->e_ident[EI_CLASS] != ELFCLASS64) return broken("an ELF file that is not 64-bit");
-    if (header->e_ident[EI_DATA] != order) return broken("an ELF file of the other byte order");
-    if (header->e_shentsize != sizeof(Elf64_Shdr)) return broken("an ELF file with section headers of unknown size");
-    header_ = *header;
-    return {};
-  }
-
-  base::Result<void> read_sections() {
-    for (std::uint64_t i = 0; i < header_.e_shnum; ++i) {
-      if (header_.e_shoff > image_.size()) return broken("a section table beyond the end of the file");
-      const auto header = record<Elf64_Shdr>(image_, header_.e_shoff + i * sizeof(Elf64_Shdr));
-      if (!header) return broken("a section table that is cut off");
-      Section section{{}, *header, {}};
-      if (header->sh_type != SHT_NOBITS) {
-        const auto bytes = slice(image_, header->sh_offset, header->sh_size);
-        if (!bytes) return broken("section " + std::to_string(i) + " beyond the end of the file");
-        section.bytes = *bytes;
-      }
-      sections_.push_back(section);
-    }
-    if (header_.e_shstrndx >= sections_.size()) return broken("no table of section names");
-    const std::string_view names = sections_[header_.e_shstrndx].bytes;
-    for (Section& section : sections_) {
-      const auto name = text_at(names, section.header.sh_name);
-      if (!name) return broken("a section name beyond its table");
-      section.name = *name;
-    }
-    return {};
-  }
+  base::Error broken(const std::string& found) const { return broken_elf(expected_file, found, where_); }
 
   base::Result<void> read_symbols() {
     const auto table = std::find_if(sections_.begin(), sections_.end(),
@@ -124,8 +57,8 @@ class Reader {
     if (table->header.sh_link >= sections_.size()) return broken("dynamic symbols without names");
     const std::string_view names = sections_[table->header.sh_link].bytes;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->bytes.size(); at += sizeof(Elf64_Sym)) {
-      const auto entry = record<Elf64_Sym>(table->bytes, at);
-      const auto name = text_at(names, entry->st_name);
+      const auto entry = elf_record<Elf64_Sym>(table->bytes, at);
+      const auto name = elf_text(names, entry->st_name);
       if (!name) return broken("a symbol name beyond its table");
       symbols_.push_back({*name, *entry});
     }
@@ -171,7 +104,7 @@ class Reader {
     for (const Section& section : sections_) {
       if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0) continue;
       for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= section.bytes.size(); at += sizeof(Elf64_Rela)) {
-        relocations.push_back(*record<Elf64_Rela>(section.bytes, at));
+        relocations.push_back(*elf_record<Elf64_Rela>(section.bytes, at));
       }
       if (relocations.size() > image_.size() / sizeof(Elf64_Rela)) return broken("relocations that overlap");
     }
@@ -208,7 +141,6 @@ class Reader {
 
   std::string_view image_;
   std::string where_;
-  Elf64_Ehdr header_{};
   std::vector<Section> sections_;
   std::vector<Symbol> symbols_;
   std::uint64_t base_address_ = 0;

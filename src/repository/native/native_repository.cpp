@@ -110,7 +110,8 @@ std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& re
                     operation.ok(), true});
   const model::DeviceInfo& info = context_.device.info();
   checks.push_back({"device", info.id + ": " + info.name, "", true, true});
-  checks.push_back({"kernel compiler", info.compiler.empty() ? "none" : info.compiler, "install a C++ compiler: apt-get install g++", !info.compiler.empty(), true});
+  checks.push_back({"kernel compiler", info.compiler.empty() ? "none" : info.compiler,
+                    info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit" : "install a C++ compiler: apt-get install g++", !info.compiler.empty(), true});
   checks.push_back({"target GPU", request.target_gpu, "work goes on with " + info.name + "; choose --target-gpu auto to silence this",
                     request.target_gpu == "auto" || request.target_gpu == info.architecture, false});
   return checks;

@@ -1,5 +1,5 @@
 // Keys, seals and the cache folder.
-#include "device/cpu/program_cache.hpp"
+#include "device/program_cache.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 #include "base/hash.hpp"
 
-namespace hone::device::cpu {
+namespace hone::device {
 
 namespace {
 
-constexpr char seal_mark[] = "hone-cpu-program/1 ";
+constexpr char seal_mark[] = "hone-program/1 ";
 constexpr std::size_t mark_bytes = sizeof seal_mark - 1;
 constexpr std::size_t seal_bytes = mark_bytes + 32 + 1;  // mark, 128-bit hash in hex, newline
 
@@ -58,8 +58,12 @@ bool is_sealed(const std::string& sealed_image) {
          0;
 }
 
-std::string ProgramCache::folder() const { return base::join(directory_, "cpu"); }
-std::string ProgramCache::path_of(const std::string& key) const { return base::join(folder(), key + ".so"); }
+std::string_view unsealed(std::string_view sealed_image) {
+  return sealed_image.substr(0, sealed_image.size() < seal_bytes ? 0 : sealed_image.size() - seal_bytes);
+}
+
+std::string ProgramCache::folder() const { return base::join(directory_, kind_); }
+std::string ProgramCache::path_of(const std::string& key) const { return base::join(folder(), key + extension_); }
 
 std::optional<std::string> ProgramCache::find(const std::string& key) const {
   if (directory_.empty() || !files_.exists(path_of(key))) return std::nullopt;
@@ -89,7 +93,7 @@ void ProgramCache::trim() const {
   std::uint64_t total = 0;
   for (; entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
     if (failed) return;
-    if (entry->path().extension() != ".so") continue;
+    if (entry->path().extension() != extension_) continue;
     std::error_code gone_time, gone_size;
     const auto modified = entry->last_write_time(gone_time);
     const std::uint64_t bytes = entry->file_size(gone_size);
@@ -115,4 +119,4 @@ std::optional<base::Error> ProgramCache::trouble() const {
   return std::nullopt;
 }
 
-}  // namespace hone::device::cpu
+}  // namespace hone::device

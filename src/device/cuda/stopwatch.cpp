@@ -1,0 +1,120 @@
+// The gate, the flush and the events.
+#include "device/cuda/stopwatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace hone::device::cuda {
+
+namespace {
+
+// Beyond it the gate opens by itself, and the sample is refused: a host that was suspended must not hang the GPU.
+constexpr std::uint64_t gate_limit_ns = 2'000'000'000;
+constexpr std::size_t smallest_flush_bytes = std::size_t{64} << 20;
+
+constexpr char gate_text[] = R"text(
+extern "C" __global__ void hone_gate(volatile unsigned int* flag, unsigned long long limit_ns) {
+  unsigned long long begin, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  while (flag[0] == 0) {
+    __nanosleep(200);
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (now - begin > limit_ns) {
+      flag[1] = 1;
+      return;
+    }
+  }
+}
+)text";
+
+}  // namespace
+
+ProgramSource gate_source() { return {"timing gate", {{"gate.cu", gate_text}}, "gate.cu", {}}; }
+
+Stopwatch::~Stopwatch() {
+  if (!session_->enter().ok()) return;
+  const DriverApi& driver = session_->driver();
+  if (start_ != nullptr) (void)driver.event_destroy(start_);
+  if (end_ != nullptr) (void)driver.event_destroy(end_);
+  if (flush_buffer_ != 0) (void)driver.memory_free(flush_buffer_);
+  if (flag_ != nullptr) (void)driver.host_free(const_cast<std::uint32_t*>(flag_));
+}
+
+base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
+  if (ready_) return {};
+  const DriverApi& driver = session_->driver();
+  gate_program_ = std::move(gate);
+  auto facts = gate_program_->entry("hone_gate");
+  if (!facts) return facts.error();
+  if (flag_ == nullptr) {
+    void* host = nullptr;
+    if (auto made = session_->check(driver.host_allocate(&host, 64, kHostMemoryMapped), "host memory that the GPU sees", "cuMemHostAlloc"); !made) return made;
+    flag_ = static_cast<volatile std::uint32_t*>(host);
+  }
+  DevicePointer seen = 0;
+  if (auto mapped = session_->check(driver.host_device_pointer(&seen, const_cast<std::uint32_t*>(flag_), 0), "host memory that the GPU sees", "cuMemHostGetDevicePointer"); !mapped) return mapped;
+  for (Event* event : {&start_, &end_})
+    if (*event == nullptr)
+      if (auto made = session_->check(driver.event_create(event, 0), "an event", "cuEventCreate"); !made) return made;
+  const std::size_t bytes = std::max(smallest_flush_bytes, 3 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_)));
+  if (flush_buffer_ == 0)
+    if (auto made = session_->check(driver.memory_allocate(&flush_buffer_, bytes), fmt::format("{} bytes of GPU memory to empty the L2 cache with", bytes), "cuMemAlloc"); !made) return made;
+  flush_words_ = bytes / sizeof(std::uint32_t);
+  PreparedLaunch launch;
+  launch.entry = "hone_gate";
+  launch.program = gate_program_->name();
+  launch.function = facts->function;
+  launch.grid = launch.block = 1;
+  launch.values = {seen, gate_limit_ns};
+  gate_ = {launch};
+  ready_ = true;
+  return {};
+}
+
+base::Result<void> Stopwatch::flush() {
+  const Status status = session_->driver().fill_words(flush_buffer_, ++flush_value_, flush_words_, session_->stream());
+  return session_->check(status, "the L2 cache to be emptied", "cuMemsetD32Async");
+}
+
+base::Result<model::Sample> Stopwatch::time(std::vector<PreparedLaunch>& launches, bool cold_cache) {
+  return time_work([&] { return enqueue(*session_, launches); }, words_for(launches), cold_cache);
+}
+
+base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Result<void>()>& work, const std::string& what, bool cold_cache) {
+  const DriverApi& driver = session_->driver();
+  if (cold_cache)
+    if (auto flushed = flush(); !flushed) return flushed.error();
+  flag_[0] = 0;
+  flag_[1] = 0;
+  if (auto closed = enqueue(*session_, gate_); !closed) return closed.error();
+  // From here on the GPU waits for this thread: whatever fails, the gate must open.
+  base::Result<void> queued = session_->check(driver.event_record(start_, session_->stream()), "the start to be marked", "cuEventRecord");
+  const std::int64_t handing_over_ns = clock_.now_ns();
+  if (queued) queued = work();
+  const std::int64_t handed_over_ns = clock_.now_ns();
+  if (queued) queued = session_->check(driver.event_record(end_, session_->stream()), "the end to be marked", "cuEventRecord");
+  const ClockReading before = clocks_.read();
+  const std::int64_t opened_ns = clock_.now_ns();
+  flag_[0] = 1;
+  auto ended = session_->synchronize(what);
+  const std::int64_t returned_ns = clock_.now_ns();
+  if (!queued) return queued.error();
+  if (!ended) return ended.error();
+  const ClockReading after = clocks_.read();
+  if (flag_[1] != 0) {
+    return base::Error{base::ErrorKind::untrusted, "launches handed over within 2 s", fmt::format("{} took {:.1f} s", what, 1e-9 * static_cast<double>(handed_over_ns - handing_over_ns)), session_->id(),
+                       "measure again on a host that is not suspended"};
+  }
+  float milliseconds = 0;
+  if (auto read = session_->check(driver.event_elapsed(&milliseconds, start_, end_), "the time between two events", "cuEventElapsedTime"); !read) return read.error();
+  model::Sample sample;
+  sample.device_ns = static_cast<double>(milliseconds) * 1e6;
+  sample.wall_ns = static_cast<double>((handed_over_ns - handing_over_ns) + (returned_ns - opened_ns));
+  sample.clock_mhz = before.sm_mhz > 0 && after.sm_mhz > 0 ? (before.sm_mhz + after.sm_mhz) / 2 : std::max(before.sm_mhz, after.sm_mhz);
+  sample.slowed = before.slowed || after.slowed;
+  return sample;
+}
+
+}  // namespace hone::device::cuda
