@@ -15,6 +15,14 @@ TEST_F(BadInput, AnUnknownKernelIsAnsweredWithTheNearest) {
   EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
+TEST_F(BadInput, ADeviceThatCanNotBeIsAnsweredWithWhatCan) {
+  for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:0x0", "cuda:99999999999"}) expect_refused(run({"verify", "rms_norm", "--device", device}), 2, device);
+  // 1023: more GPUs than any machine has, so that the error is the same with a driver and without.
+  const base::Outcome outcome = run({"verify", "rms_norm", "--device", "cuda:1023"});
+  EXPECT_EQ(outcome.exit_status, 3) << outcome.error;
+  EXPECT_NE(outcome.error.find("to do"), std::string::npos) << outcome.error;
+}
+
 TEST_F(BadInput, AbsurdSizesAreRefusedBeforeAnythingIsMade) {
   for (const char* size : {"0", "-4", "4k", "99999999999", "99999999999999999999999"})
     EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ / "w"}).exit_status, 2) << size;

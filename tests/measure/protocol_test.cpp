@@ -87,6 +87,17 @@ TEST_F(Protocol, SetsThrottledAndContendedSamplesAsideButKeepsThem) {
   EXPECT_EQ(timing->note, "set aside: 1 samples under a throttled clock, 1 samples beside other load");
 }
 
+TEST_F(Protocol, SetsSamplesAsideThatTheDeviceCallsSlowed) {
+  ScriptedSubject subject("kernel", clock_, [](int run) -> base::Result<model::Sample> {
+    model::Sample sample = run_of(1e6, 1900);
+    sample.slowed = run == 5;
+    return sample;
+  });
+  const auto timing = time(subject, clock_, {});
+  ASSERT_TRUE(timing);
+  EXPECT_EQ(timing->note, "set aside: 1 samples under a throttled clock");
+}
+
 TEST_F(Protocol, GivesNoTimingWhenTooManySamplesAreThrottled) {
   ScriptedSubject subject("kernel", clock_,
                           [](int run) -> base::Result<model::Sample> { return run_of(1e6, run % 2 ? 1900 : 1200); });
