@@ -3,7 +3,7 @@
 //
 // A program's entry is extern "C" __global__ void ENTRY(arguments...): the program's number is blockIdx.x, a block has
 // Launch.threads threads, and parameters are, in order of the launch's arguments, a pointer, int (32 bit), long long (64 bit)
-// or float. At most 2^31 - 1 programs. Functions without a mark are device functions, the language is C++20, and there are
+// or float; or one struct in which each of them has a slot of 8 bytes, the value at its start. At most 2^31 - 1 programs. Functions without a mark are device functions, the language is C++20, and there are
 // no include folders: what a program includes is among its texts.
 //
 // Code that nobody has tried yet goes through `try_run`: a worker process runs it on copies of the buffers, where an illegal

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstring>
 #include <limits>
 
@@ -16,7 +15,7 @@ namespace {
 constexpr int most_threads = 1024, most_cluster_blocks = 16, portable_cluster_blocks = 8;
 constexpr std::size_t unasked_shared_bytes = 48 << 10;
 // A kernel with more parameters than a launch gives would have the driver read beyond the list; they are zeros instead.
-constexpr std::size_t spare_parameters = 64, spare_bytes = 4096;
+constexpr std::size_t spare_parameters = 64;
 
 base::Result<std::uint64_t> slot_of(const Argument& argument) {
   std::uint64_t slot = 0;
@@ -138,12 +137,14 @@ base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& lau
 }
 
 base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& launches) {
-  static const std::array<unsigned char, spare_bytes> zeros{};
+  std::vector<std::uint64_t> slots;
   std::vector<void*> pointers;
   for (PreparedLaunch& launch : launches) {
+    // The slots lie one after another: a kernel may take them as parameters, or all of them as one struct.
+    slots = launch.values;
+    slots.resize(launch.values.size() + spare_parameters);
     pointers.clear();
-    for (std::uint64_t& value : launch.values) pointers.push_back(&value);
-    pointers.resize(pointers.size() + spare_parameters, const_cast<unsigned char*>(zeros.data()));
+    for (std::uint64_t& slot : slots) pointers.push_back(&slot);
     LaunchAttribute cluster;
     cluster.id = kClusterDimension;
     cluster.value.cluster[0] = static_cast<unsigned>(launch.cluster_size);
