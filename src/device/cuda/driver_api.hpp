@@ -94,7 +94,6 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, DevicePointer from, std::size_t bytes))                            \
   X(copy_on_device, "cuMemcpyDtoDAsync_v2", (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream)) \
   X(fill_bytes, "cuMemsetD8Async", (DevicePointer to, unsigned char value, std::size_t count, Stream stream))      \
-  X(fill_words, "cuMemsetD32Async", (DevicePointer to, unsigned value, std::size_t count, Stream stream))          \
   X(stream_create, "cuStreamCreate", (Stream * stream, unsigned flags))                                            \
   X(stream_destroy, "cuStreamDestroy_v2", (Stream stream))                                                         \
   X(stream_synchronize, "cuStreamSynchronize", (Stream stream))                                                    \

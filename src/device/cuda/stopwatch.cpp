@@ -12,12 +12,14 @@ namespace {
 
 // Beyond it the gate opens by itself, and the sample is refused: a host that was suspended must not hang the GPU.
 constexpr std::uint64_t gate_limit_ns = 2'000'000'000;
+constexpr std::int64_t gate_start_limit_ns = 1'000'000'000;
 constexpr std::size_t smallest_flush_bytes = std::size_t{64} << 20;
 
 constexpr char gate_text[] = R"text(
 extern "C" __global__ void hone_gate(volatile unsigned int* flag, unsigned long long limit_ns) {
   unsigned long long begin, now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  flag[2] = 1;
   while (flag[0] == 0) {
     __nanosleep(200);
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
@@ -58,10 +60,10 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   for (Event* event : {&start_, &end_})
     if (*event == nullptr)
       if (auto made = session_->check(driver.event_create(event, 0), "an event", "cuEventCreate"); !made) return made;
-  const std::size_t bytes = std::max(smallest_flush_bytes, 3 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_)));
+  const std::size_t bytes = 2 * std::max(smallest_flush_bytes, 3 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_)));
   if (flush_buffer_ == 0)
     if (auto made = session_->check(driver.memory_allocate(&flush_buffer_, bytes), fmt::format("{} bytes of GPU memory to empty the L2 cache with", bytes), "cuMemAlloc"); !made) return made;
-  flush_words_ = bytes / sizeof(std::uint32_t);
+  flush_bytes_ = bytes;
   PreparedLaunch launch;
   launch.entry = "hone_gate";
   launch.program = gate_program_->name();
@@ -74,8 +76,8 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
 }
 
 base::Result<void> Stopwatch::flush() {
-  const Status status = session_->driver().fill_words(flush_buffer_, ++flush_value_, flush_words_, session_->stream());
-  return session_->check(status, "the L2 cache to be emptied", "cuMemsetD32Async");
+  const Status status = session_->driver().copy_on_device(flush_buffer_, flush_buffer_ + flush_bytes_ / 2, flush_bytes_ / 2, session_->stream());
+  return session_->check(status, "the L2 cache to be emptied", "cuMemcpyDtoDAsync");
 }
 
 base::Result<model::Sample> Stopwatch::time(std::vector<PreparedLaunch>& launches, bool cold_cache) {
@@ -86,8 +88,7 @@ base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Resul
   const DriverApi& driver = session_->driver();
   if (cold_cache)
     if (auto flushed = flush(); !flushed) return flushed.error();
-  flag_[0] = 0;
-  flag_[1] = 0;
+  for (int i = 0; i < 3; ++i) flag_[i] = 0;
   if (auto closed = enqueue(*session_, gate_); !closed) return closed.error();
   // From here on the GPU waits for this thread: whatever fails, the gate must open.
   base::Result<void> queued = session_->check(driver.event_record(start_, session_->stream()), "the start to be marked", "cuEventRecord");
@@ -96,6 +97,9 @@ base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Resul
   const std::int64_t handed_over_ns = clock_.now_ns();
   if (queued) queued = session_->check(driver.event_record(end_, session_->stream()), "the end to be marked", "cuEventRecord");
   const ClockReading before = clocks_.read();
+  // The emptying is over when the gate runs: opened before, its rest would count as the caller's waiting.
+  while (queued && flag_[2] == 0 && clock_.now_ns() - handed_over_ns < gate_start_limit_ns) {
+  }
   const std::int64_t opened_ns = clock_.now_ns();
   flag_[0] = 1;
   auto ended = session_->synchronize(what);

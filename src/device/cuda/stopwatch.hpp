@@ -13,7 +13,9 @@
 
 namespace hone::device::cuda {
 
-// How a sample is taken: the cache is emptied by writing 3 times the L2; a gate kernel then holds the stream while the start event,
+// How a sample is taken: the cache is emptied by copying 3 times the L2, which leaves it as a kernel that streams does, half of its
+// lines written and not yet in memory (after writing alone all of them are, and the timed
+// kernel pays for bringing them there); a gate kernel then holds the stream while the start event,
 // the launches and the end event are queued, so that the GPU finds them waiting and no host latency lies between the events;
 // then the gate opens. device_ns is the time between the events. wall_ns is what a caller without the gate would wait: the
 // host's time to hand over the launches, and from the opening of the gate to the return of the wait; where several launches
@@ -44,14 +46,13 @@ class Stopwatch {
   bool ready_ = false;
   std::shared_ptr<CudaProgram> gate_program_;
   DevicePointer flush_buffer_ = 0;
-  std::size_t flush_words_ = 0;
-  unsigned flush_value_ = 0;
+  std::size_t flush_bytes_ = 0;
   Event start_ = nullptr, end_ = nullptr;
-  volatile std::uint32_t* flag_ = nullptr;  // host memory: [0] opens the gate, [1] says that it opened by itself
+  volatile std::uint32_t* flag_ = nullptr;  // host memory: [0] opens the gate, [1] says that it opened by itself, [2] that it stands
   std::vector<PreparedLaunch> gate_;
 };
 
-// The text of the gate kernel: it waits for flag[0], at most limit_ns, and sets flag[1] where it waited no longer.
+// The text of the gate kernel: it waits for flag[0], at most limit_ns, and sets flag[1] where it waited no longer; flag[2] says that it runs.
 ProgramSource gate_source();
 
 }  // namespace hone::device::cuda
