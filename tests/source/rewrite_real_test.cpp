@@ -23,28 +23,9 @@ namespace rewrite = hone::source::rewrite;
 
 const fs::path kOps = fs::path(HONE_SOURCE_DIR) / ".deps/liger-kernel/liger_kernel/ops";
 
-struct Row {
-  std::string op;
-  std::vector<std::string> asks;  // one variant of all of them
-};
+using hone::tests::TableRow;
 
-// tests/source/rewrites/liger.table: "OP  REQUEST  [| REQUEST ...]".
-std::vector<Row> table() {
-  std::vector<Row> rows;
-  std::ifstream in(fs::path(HONE_SOURCE_DIR) / "tests/source/rewrites/liger.table");
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const std::size_t space = line.find(' ');
-    Row row{line.substr(0, space), {}};
-    for (std::string ask : hone::tests::split(line.substr(space + 1), '|')) {
-      ask.erase(0, ask.find_first_not_of(' '));
-      ask.erase(ask.find_last_not_of(' ') + 1);
-      row.asks.push_back(ask);
-    }
-    rows.push_back(row);
-  }
-  return rows;
-}
+std::vector<TableRow> table() { return hone::tests::rewrite_table(); }
 
 std::string read_text(const std::string& path) {
   hone::base::SystemFiles files;
@@ -159,10 +140,10 @@ void expect_intended_facts(const rewrite::Request& request, const rewrite::Site&
   }
 }
 
-class LigerRewrites : public ::testing::TestWithParam<Row> {};
+class LigerRewrites : public ::testing::TestWithParam<TableRow> {};
 
 TEST_P(LigerRewrites, keep_everything_but_their_spans) {
-  const Row& row = GetParam();
+  const TableRow& row = GetParam();
   hone::base::SystemFiles files;
   const std::string path = path_of(row.op), text = read_text(path);
   std::vector<rewrite::Request> requests;
@@ -201,7 +182,7 @@ TEST_P(LigerRewrites, keep_everything_but_their_spans) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Row>& info) {
+std::string name_of(const ::testing::TestParamInfo<TableRow>& info) {
   std::string name = info.param.op + "_" + info.param.asks.front() + "_" + std::to_string(info.index);
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -215,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Table, LigerRewrites, ::testing::ValuesIn(table()), nam
 TEST(LigerSurvey, applies_where_the_table_says_and_gives_a_reason_elsewhere) {
   hone::base::SystemFiles files;
   std::map<std::string, std::set<std::string>> stated;  // op -> rewrites
-  for (const Row& row : table()) {
+  for (const TableRow& row : table()) {
     for (const std::string& ask : row.asks) stated[row.op].insert(hone::tests::request_from(ask).rewrite);
   }
   std::vector<std::string> ops;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -54,6 +56,32 @@ inline source::rewrite::Request request_from(const std::string& line) {
     }
   }
   return request;
+}
+
+// Where the rewrites apply in the pinned liger-kernel package, and values to run them by.
+struct TableRow {
+  std::string op;                 // "rms_norm", "experimental/embedding"
+  std::vector<std::string> asks;  // requests of one variant
+};
+
+inline void PrintTo(const TableRow& row, std::ostream* out) { *out << row.op << " " << row.asks.front(); }
+
+// tests/source/rewrites/liger.table: "OP REQUEST [| REQUEST ...]".
+inline std::vector<TableRow> rewrite_table() {
+  std::vector<TableRow> rows;
+  std::ifstream in(std::string(HONE_SOURCE_DIR) + "/tests/source/rewrites/liger.table");
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t space = line.find(' ');
+    TableRow row{line.substr(0, space), {}};
+    for (std::string ask : split(line.substr(space + 1), '|')) {
+      ask.erase(0, ask.find_first_not_of(' '));
+      ask.erase(ask.find_last_not_of(' ') + 1);
+      row.asks.push_back(ask);
+    }
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace hone::tests
