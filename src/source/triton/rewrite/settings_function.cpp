@@ -12,97 +12,17 @@
 #include "source/triton/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/plans.hpp"
+#include "source/triton/rewrite/settings_calls.hpp"
 #include "source/triton/rewrite/size_table.hpp"
 
 namespace hone::source::rewrite {
 
 namespace {
 
-// `BLOCK_SIZE, num_warps = calculate_settings(n_cols)` in a host function.
-struct Call {
-  int function = kNoFunction;
-  Node statement, callee, targets;
-  std::string block, warps, size;       // names of the targets ("_" included), text of the argument
-  std::vector<const Launch*> launches;  // of the function, from here on, that use one of the two
-  Pass pass = Pass::any;
-};
-
-bool mentions(Node root, const std::string& name) { return !names_in(root, name).empty(); }
-
-std::vector<Call> find_calls(const Subject& subject) {
-  std::vector<Call> found;
-  const Module& module = subject.module();
-  for (int scope = 0; scope < static_cast<int>(module.functions().size()); ++scope) {
-    if (is_jit(module, subject.function(scope))) continue;
-    for (Node node : module.calls(scope)) {
-      const std::string name = module.canonical(node.child(Field::function));
-      if (name.substr(name.rfind('.') + 1) != "calculate_settings") continue;
-      const Node assignment = node.parent();
-      const std::vector<Node> targets = elements_of(assignment.child(Field::left));
-      const Arguments arguments = arguments_of(node);
-      if (!assignment.is(Kind::assignment) || targets.size() != 2 || arguments.positional.size() != 1) continue;
-      if (!targets[0].is(Kind::identifier) || !targets[1].is(Kind::identifier)) continue;
-      Call call;
-      call.function = scope;
-      call.statement = statement_of(node);
-      call.callee = node.child(Field::function);
-      call.targets = assignment.child(Field::left);
-      call.block = std::string(targets[0].text());
-      call.warps = std::string(targets[1].text());
-      call.size = std::string(arguments.positional[0].text());
-      call.pass = subject.pass_of_function(scope);
-      for (const Launch* launch : subject.launches_in(scope)) {
-        if (launch->call.start() < node.end()) continue;
-        call.launches.push_back(launch);
-      }
-      found.push_back(std::move(call));
-    }
-  }
-  return found;
-}
-
-// The returns of a function through which its settings leave it.
-std::vector<Node> returns_with_settings(const Subject& subject, const Call& call) {
-  std::vector<Node> found;
-  for (Node node : subject.function(call.function).body.descendants()) {
-    if (!node.is(Kind::return_statement) || node.start() < call.statement.end()) continue;
-    if (subject.module().function_at(node) != call.function) continue;
-    if (mentions(node, call.block) || mentions(node, call.warps)) found.push_back(node);
-  }
-  return found;
-}
-
-// Do the launches of backward take their settings from elsewhere than a calculate_settings of their own function?
-bool backward_takes_them(const Subject& subject, const std::vector<Call>& calls) {
-  for (const Launch& launch : subject.launches()) {
-    if (launch.scope == kNoFunction || subject.pass_of_function(launch.scope) != Pass::backward) continue;
-    const bool own = std::any_of(calls.begin(), calls.end(), [&](const Call& c) { return c.function == launch.scope; });
-    if (!own && launch.fact.num_warps.source == "calculate_settings") return true;
-    for (const model::SettingSource& block : launch.fact.block_sources) {
-      if (!own && block.source == "calculate_settings") return true;
-    }
-  }
-  return false;
-}
-
-// Is each row done by one block of the kernel, so that BLOCK_SIZE must reach over it?
-bool needs_whole_rows(const Subject& subject, const Launch& launch, const std::string& block) {
-  if (!launch.kernel || launch.fact.grid_resolved.find(block) != std::string::npos) return false;
-  std::string param;
-  for (const auto& [name, value] : launch.fact.bound_params) {
-    if (value == block) param = name;
-  }
-  if (param.empty()) return false;
-  for (const model::LoopFact& loop : subject.facts_of(launch.kernel).loops) {
-    if (loop.iter.find(param) != std::string::npos) return false;
-  }
-  return true;
-}
-
 class SettingsPlanner {
  public:
   SettingsPlanner(const Subject& subject, const Rewrite& rewrite)
-      : subject_(subject), rewrite_(rewrite), editor_(subject), calls_(find_calls(subject)) {}
+      : subject_(subject), rewrite_(rewrite), editor_(subject), calls_(find_settings_calls(subject)) {}
 
   base::Result<Plan> plan(const std::vector<Request>& requests) {
     if (calls_.empty())
@@ -124,7 +44,7 @@ class SettingsPlanner {
         return bad_value(subject_, rewrite_, "a pass: the settings are those of all its kernels", "kernels by name");
     }
     carried_ = backward_takes_them(subject_, calls_);
-    for (const Call& call : calls_) {
+    for (const SettingsCall& call : calls_) {
       const base::Result<bool> changed = change(call);
       if (!changed) return changed.error();
     }
@@ -150,7 +70,7 @@ class SettingsPlanner {
   }
 
   // One call site, with what forward hands on.
-  base::Result<bool> change(const Call& call) {
+  base::Result<bool> change(const SettingsCall& call) {
     const SizeTable* own = table(call.pass);
     const bool hands_on = carried_ && call.pass == Pass::forward && !returns_with_settings(subject_, call).empty();
     const SizeTable* later = hands_on ? table(Pass::backward) : nullptr;
@@ -180,7 +100,7 @@ class SettingsPlanner {
   }
 
   // Backward's own values, put in the place of forward's just before they are returned.
-  std::optional<base::Error> hand_on(const Call& call, const SizeTable* later) {
+  std::optional<base::Error> hand_on(const SettingsCall& call, const SizeTable* later) {
     for (const Assignment& assignment : subject_.module().assignments(call.function, call.size)) {
       if (assignment.statement.start() > call.statement.end())
         return not_here(
@@ -208,7 +128,7 @@ class SettingsPlanner {
   }
 
   // The function's name; its text goes in before the first operator function that calls it.
-  std::string settings_name(Pass pass, const SizeTable& table, const Call& call) {
+  std::string settings_name(Pass pass, const SizeTable& table, const SettingsCall& call) {
     const bool shared = together_.count(pass) > 0;
     const Pass key = shared ? Pass::any : pass;
     const auto known = names_.find(key);
@@ -222,15 +142,15 @@ class SettingsPlanner {
   }
 
   // The first call in the file that will name the function: forward's where it hands on.
-  const Call& first_call(Pass key) const {
-    for (const Call& call : calls_) {
+  const SettingsCall& first_call(Pass key) const {
+    for (const SettingsCall& call : calls_) {
       const bool hands_on = carried_ && call.pass == Pass::forward;
       if (key == Pass::any || call.pass == key || (key == Pass::backward && hands_on)) return call;
     }
     return calls_.front();
   }
 
-  std::string text_of_function(const std::string& name, const SizeTable& table, const Call& call) const {
+  std::string text_of_function(const std::string& name, const SizeTable& table, const SettingsCall& call) const {
     const bool stages = table.has("num_stages");
     std::string text = "def " + name + "(n):\n";
     text += docstring(std::string("(BLOCK_SIZE, num_warps") + (stages ? ", num_stages" : "") +
@@ -250,16 +170,16 @@ class SettingsPlanner {
   }
 
   // `num_stages = 2` of the same function, which its launches pass on.
-  const Assignment* stages_assignment(const Call& call) const {
+  const Assignment* stages_assignment(const SettingsCall& call) const {
     const auto& all = subject_.module().assignments(call.function, "num_stages");
     return all.size() == 1 && all[0].element < 0 && integer_value(all[0].value) ? &all[0] : nullptr;
   }
-  long long stages_before(const Call& call) const {
+  long long stages_before(const SettingsCall& call) const {
     const Assignment* own = stages_assignment(call);
     return own != nullptr ? *integer_value(own->value) : 3;  // Triton's default on NVIDIA devices
   }
 
-  std::optional<base::Error> add_stages(const Call& call) {
+  std::optional<base::Error> add_stages(const SettingsCall& call) {
     editor_.insert(call.targets.end(), ", num_stages");
     if (const Assignment* own = stages_assignment(call)) {
       if (own->statement.start() < call.statement.start())
@@ -275,12 +195,12 @@ class SettingsPlanner {
   }
 
   // Does forward return its num_stages too?
-  bool hands_on_stages(const Call& call) const {
+  bool hands_on_stages(const SettingsCall& call) const {
     const std::vector<Node> leaves = returns_with_settings(subject_, call);
     return std::all_of(leaves.begin(), leaves.end(), [](Node leave) { return mentions(leave, "num_stages"); });
   }
 
-  std::optional<base::Error> stages_at_backward(const Call& call, const SizeTable& table,
+  std::optional<base::Error> stages_at_backward(const SettingsCall& call, const SizeTable& table,
                                                 const std::vector<const Launch*>& launches) {
     for (const Launch* launch : launches) {
       const Function& function = subject_.function(launch->scope);
@@ -315,7 +235,7 @@ class SettingsPlanner {
   }
 
   // Values that would have no effect, or make a kernel miss a part of its rows.
-  std::optional<base::Error> check(const SizeTable& table, const Call& call,
+  std::optional<base::Error> check(const SizeTable& table, const SettingsCall& call,
                                    const std::vector<const Launch*>& launches) const {
     if (launches.empty())
       return not_here(subject_, rewrite_, subject_.function(call.function).name + " launches no kernel with them");
@@ -323,9 +243,8 @@ class SettingsPlanner {
       const model::LaunchFact& fact = launch->fact;
       if (table.has("num_warps") && fact.num_warps.bound_to_kernel_parameter)
         return not_here(subject_, rewrite_,
-                        fact.kernel +
-                            " has a parameter named num_warps: the value never becomes a "
-                            "launch option, so it changes nothing");
+                        "num_warps goes to a parameter of " + fact.kernel +
+                            " and never becomes a launch option, so it changes nothing");
       if (table.has("num_stages") &&
           (fact.num_stages.bound_to_kernel_parameter || fact.num_stages_live == model::Liveness::dead))
         return not_here(subject_, rewrite_,
@@ -345,7 +264,7 @@ class SettingsPlanner {
     return std::nullopt;
   }
 
-  void note(const std::vector<const Launch*>& launches, const Call& call, const SizeTable& table) {
+  void note(const std::vector<const Launch*>& launches, const SettingsCall& call, const SizeTable& table) {
     std::string kernels;
     for (const Launch* launch : launches) {
       plan_.sites.push_back({launch->fact.kernel, launch->fact.in_function, launch->fact.line,
@@ -370,7 +289,7 @@ class SettingsPlanner {
   const Subject& subject_;
   const Rewrite& rewrite_;
   Editor editor_;
-  std::vector<Call> calls_;
+  std::vector<SettingsCall> calls_;
   std::map<Pass, SizeTable> tables_;
   std::set<Pass> together_;  // passes that share one table, so one function
   std::map<Pass, std::string> names_;
