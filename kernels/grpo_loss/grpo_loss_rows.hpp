@@ -126,11 +126,13 @@ TILE_FN void tokens(tile::Machine& machine, float* losses, float* kls, float* cl
 }
 
 // The weight of a sequence's tokens in the reduced loss.
+// Of no tokens the weight is finite, so that their sum is zero.
+TILE_FN float nonzero(float divisor) { return divisor > 0.0f ? divisor : 1.0f; }
 TILE_FN float weight_of(float count, float all, float sequences, float length, float normalizer) {
   if constexpr (reduction == 1) return 1.0f / (sequences * tile::maximum(count, 1.0f));
   if constexpr (reduction == 2) return 1.0f / tile::maximum(normalizer > 0.0f ? normalizer : all, 1.0f);
-  if constexpr (reduction == 3) return 1.0f / (sequences * (normalizer > 0.0f ? normalizer : length));
-  if constexpr (reduction == 4) return count / (sequences * length);
+  if constexpr (reduction == 3) return 1.0f / nonzero(sequences * (normalizer > 0.0f ? normalizer : length));
+  if constexpr (reduction == 4) return count / nonzero(sequences * length);
   return 1.0f;
 }
 

@@ -177,6 +177,15 @@ TEST_P(Images, OfAWholeWriteHaveNoFaults) {
   }
 }
 
+TEST_P(Images, AShiftKeepsElementsAlignedToTheirSize) {
+  for (std::size_t misalign : {1, 4, 6}) {
+    const std::size_t offset = GuardedImage(shape_, misalign).tensor_offset();
+    EXPECT_EQ(offset % size_of(GetParam()), 0u);
+    EXPECT_GE(offset, GuardedImage::kGuardBytes + misalign);
+    EXPECT_LT(offset, GuardedImage::kGuardBytes + misalign + size_of(GetParam()));
+  }
+}
+
 TEST_P(Images, AnUnwrittenElementIsFound) {
   GuardedImage image(shape_), poisoned(shape_);
   image.set(values_);

@@ -29,6 +29,19 @@ extern "C" __global__ void hone_gate(volatile unsigned int* flag, unsigned long 
     }
   }
 }
+
+// Empties the L2 cache by reading: a cache emptied by writing holds dirty lines, whose write-back falls into the timed launches
+// (rms_norm forward at 16384 x 1024 in bf16 on an H200: 0.0222 ms after writing, 0.0193 ms after reading). `never` is a value
+// that the buffer does not hold, so nothing is written and no load is dropped.
+extern "C" __global__ void hone_empty_l2(uint4* buffer, unsigned long long vectors, unsigned long long never) {
+  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
+  unsigned int sum = 0;
+  for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < vectors; i += step) {
+    const uint4 v = buffer[i];
+    sum |= v.x | v.y | v.z | v.w;
+  }
+  if (sum == (unsigned int)never) buffer[0].x = sum;
+}
 )text";
 
 }  // namespace
@@ -60,10 +73,21 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   for (Event* event : {&start_, &end_})
     if (*event == nullptr)
       if (auto made = session_->check(driver.event_create(event, 0), "an event", "cuEventCreate"); !made) return made;
-  const std::size_t bytes = 2 * std::max(smallest_flush_bytes, 3 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_)));
-  if (flush_buffer_ == 0)
+  auto emptying = gate_program_->entry("hone_empty_l2");
+  if (!emptying) return emptying.error();
+  const std::size_t bytes = std::max(smallest_flush_bytes, 4 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_))) / 16 * 16;
+  if (flush_buffer_ == 0) {
     if (auto made = session_->check(driver.memory_allocate(&flush_buffer_, bytes), fmt::format("{} bytes of GPU memory to empty the L2 cache with", bytes), "cuMemAlloc"); !made) return made;
-  flush_bytes_ = bytes;
+    if (auto filled = session_->check(driver.fill_bytes(flush_buffer_, 0, bytes, session_->stream()), "the buffer to have values", "cuMemsetD8Async"); !filled) return filled;
+  }
+  PreparedLaunch empty;
+  empty.entry = "hone_empty_l2";
+  empty.program = gate_program_->name();
+  empty.function = emptying->function;
+  empty.grid = 1024;
+  empty.block = 256;
+  empty.values = {flush_buffer_, bytes / 16, 0xffffffffu};
+  flush_ = {empty};
   PreparedLaunch launch;
   launch.entry = "hone_gate";
   launch.program = gate_program_->name();
@@ -76,8 +100,7 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
 }
 
 base::Result<void> Stopwatch::flush() {
-  const Status status = session_->driver().copy_on_device(flush_buffer_, flush_buffer_ + flush_bytes_ / 2, flush_bytes_ / 2, session_->stream());
-  return session_->check(status, "the L2 cache to be emptied", "cuMemcpyDtoDAsync");
+  return enqueue(*session_, flush_);
 }
 
 base::Result<model::Sample> Stopwatch::time(std::vector<PreparedLaunch>& launches, bool cold_cache) {

@@ -46,13 +46,12 @@ class Stopwatch {
   bool ready_ = false;
   std::shared_ptr<CudaProgram> gate_program_;
   DevicePointer flush_buffer_ = 0;
-  std::size_t flush_bytes_ = 0;
   Event start_ = nullptr, end_ = nullptr;
   volatile std::uint32_t* flag_ = nullptr;  // host memory: [0] opens the gate, [1] says that it opened by itself, [2] that it stands
-  std::vector<PreparedLaunch> gate_;
+  std::vector<PreparedLaunch> gate_, flush_;
 };
 
-// The text of the gate kernel: it waits for flag[0], at most limit_ns, and sets flag[1] where it waited no longer; flag[2] says that it runs.
+// The text of the kernel that empties the L2 cache and of the gate kernel: it waits for flag[0], at most limit_ns, and sets flag[1] where it waited no longer; flag[2] says that it runs.
 ProgramSource gate_source();
 
 }  // namespace hone::device::cuda
