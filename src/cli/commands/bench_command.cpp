@@ -98,9 +98,9 @@ base::Result<void> bench_kernel(const CommandContext& context, repository::Sessi
 void print(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
   for (const auto& [name, ceiling] : ceilings.by_name)
     if (name.find("bytes_per_s") != std::string::npos) out << fmt::format("{:<28}{:8.2f} GB/s (p20 {:.2f}, p80 {:.2f})\n", name, ceiling.p50 / 1e9, ceiling.p20 / 1e9, ceiling.p80 / 1e9);
-  out << fmt::format("\n{:<14}{:<10}{:<6}{:<16}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", "mode", "dtype", "shape", "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
+  out << fmt::format("\n{:<20}{:<10}{:<6}{:<16}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", "mode", "dtype", "shape", "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
   for (const BenchRow& row : rows) {
-    out << fmt::format("{:<14}{:<10}{:<6}{:<16}{:<9}", row.kernel, row.mode, row.dtype, row.shape, row.provider);
+    out << fmt::format("{:<20}{:<10}{:<6}{:<16}{:<9}", row.kernel, row.mode, row.dtype, row.shape, row.provider);
     if (!row.missing.empty()) out << "  absent: " << row.missing << "\n";
     else out << fmt::format("{:>11.4f}{:>11.4f}{:>11.2f}{:>8.1f} %\n", row.device_ms.p50, row.wall_ms.p50, row.bytes / row.device_ms.p50 / 1e6, 100 * row.share_of_ceiling);
   }

@@ -121,7 +121,7 @@ base::Result<void> Measurement::prepare() {
     if (auto queued = enqueue(*parts_.session, *filling); !queued) return queued;
   }
   if (auto filled = parts_.session->synchronize("random values"); !filled) return filled;
-  result_.notes.push_back(fmt::format("working set {} MiB, L2 {} MiB, emptied by a copy before each sample", 2 * half_bytes_ >> 20, parts_.info.last_level_cache_bytes() >> 20));
+  result_.notes.push_back(fmt::format("working set {} MiB, L2 {} MiB, emptied by reading before each sample", 2 * half_bytes_ >> 20, parts_.info.last_level_cache_bytes() >> 20));
   result_.notes.push_back("copy counts the bytes read and the bytes written by the program");
   return {};
 }
