@@ -17,7 +17,7 @@ inline std::string nvrtc_path() { return std::string(HONE_SOURCE_DIR) + "/.deps/
 // `cache_directory` empty: nothing is kept. Null, with the failure recorded, where NVRTC can not be opened.
 inline std::unique_ptr<device::cuda::CudaCompiler> open_cuda_compiler(base::FileSystem& files, const std::string& cache_directory = "") {
   device::cuda::CompilerOptions options;
-  options.library = nvrtc_path();
+  options.nvrtc = nvrtc_path();
   options.cache_directory = cache_directory;
   auto compiler = device::cuda::CudaCompiler::open(options, files);
   EXPECT_TRUE(compiler) << base::describe(compiler.error()) << "\ntools/fetch_sources.sh brings it";

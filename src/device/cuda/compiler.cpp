@@ -113,7 +113,7 @@ base::Result<void> describe_image(CompiledCuda& compiled, const std::string& whe
 
 CompilerOptions CompilerOptions::from_environment() {
   CompilerOptions options;
-  options.library = variable("HONE_NVRTC");
+  options.nvrtc = variable("HONE_NVRTC");
   options.cache_directory = variable("HONE_CACHE_DIR");
   if (options.cache_directory.empty() && !variable("XDG_CACHE_HOME").empty()) options.cache_directory = base::join(variable("XDG_CACHE_HOME"), "hone");
   if (options.cache_directory.empty() && !variable("HOME").empty()) options.cache_directory = base::join(variable("HOME"), ".cache/hone");
@@ -126,10 +126,10 @@ base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOpt
     return base::Error{base::ErrorKind::preflight, "NVRTC, which compiles CUDA kernels at run time", found, where, get_remedy};
   };
   std::vector<std::string> folders;
-  if (options.library.empty()) {
+  if (options.nvrtc.empty()) {
     folders = library_folders(files, options.search);
   } else {
-    folders = {base::parent(options.library)};
+    folders = {base::parent(options.nvrtc)};
   }
   // NVRTC asks the loader for its builtins by name: found when they are open already, from the folder it is taken from.
   const auto open_builtins = [&files](const std::string& folder) {
@@ -141,10 +141,10 @@ base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOpt
   };
   void* library = nullptr;
   std::string path, tried;
-  if (!options.library.empty()) {
-    open_builtins(base::parent(options.library));
-    library = open_shared_library(options.library, tried);
-    path = options.library;
+  if (!options.nvrtc.empty()) {
+    open_builtins(base::parent(options.nvrtc));
+    library = open_shared_library(options.nvrtc, tried);
+    path = options.nvrtc;
   } else {
     library = open_first({"libnvrtc.so.13", "libnvrtc.so.12"}, folders, files, path, tried);
     if (library != nullptr) {
@@ -154,7 +154,7 @@ base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOpt
       if (!file.empty()) path = file;
     }
   }
-  if (library == nullptr) return missing(tried, options.library.empty() ? "libnvrtc.so" : options.library);
+  if (library == nullptr) return missing(tried, options.nvrtc.empty() ? "libnvrtc.so" : options.nvrtc);
 
   NvrtcApi api;
   std::string absent;

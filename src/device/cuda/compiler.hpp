@@ -43,7 +43,7 @@ struct CompiledCuda {
 };
 
 struct CompilerOptions {
-  std::string library;          // NVRTC's path; empty: searched for
+  std::string nvrtc;            // NVRTC's path; empty: searched for
   std::string cache_directory;  // empty: none is kept
   SearchEnvironment search;
 

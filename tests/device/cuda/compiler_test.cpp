@@ -119,18 +119,18 @@ TEST_F(CudaCompilerTest, AGpuOlderThanTheCompilerIsAnErrorWithTheRemedy) {
 
 TEST_F(CudaCompilerTest, WithoutNvrtcTheErrorSaysHowToGetIt) {
   CompilerOptions options;
-  options.library = folder_ / "libnvrtc.so";
+  options.nvrtc = folder_ / "libnvrtc.so";
   const auto opened = CudaCompiler::open(options, files_);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().kind, base::ErrorKind::preflight);
-  EXPECT_EQ(opened.error().where, options.library);
+  EXPECT_EQ(opened.error().where, options.nvrtc);
   EXPECT_THAT(opened.error().remedy, HasSubstr("pip install nvidia-cuda-nvrtc"));
   EXPECT_THAT(opened.error().remedy, HasSubstr("HONE_NVRTC"));
 }
 
 TEST_F(CudaCompilerTest, ALibraryThatIsNotNvrtcIsRefused) {
   CompilerOptions options;
-  options.library = "libm.so.6";
+  options.nvrtc = "libm.so.6";
   const auto opened = CudaCompiler::open(options, files_);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().found, HasSubstr("without nvrtc"));

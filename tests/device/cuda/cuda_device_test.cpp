@@ -27,7 +27,7 @@ class CudaDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fake_gpu() = FakeGpu();
-    options_.compiler.library = test::nvrtc_path();
+    options_.compiler.nvrtc = test::nvrtc_path();
     reopen();
   }
   void TearDown() override {
@@ -107,7 +107,7 @@ TEST_F(CudaDeviceTest, AGpuThatIsNotThereIsAnErrorThatCounts) {
 }
 
 TEST_F(CudaDeviceTest, WithoutNvrtcItIsDescribedAndCompilesNothing) {
-  options_.compiler.library = "/nowhere/libnvrtc.so";
+  options_.compiler.nvrtc = "/nowhere/libnvrtc.so";
   reopen();
   EXPECT_EQ(device_->info().compiler, "");
   const auto compiled = device_->compile({"p", {{"a.cu", ""}}, "a.cu", {}});
