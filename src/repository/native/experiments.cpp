@@ -39,7 +39,8 @@ base::Result<std::vector<model::Experiment>> NativeSession::experiments(std::str
     auto unchanged = subject(original(), cell);
     if (!unchanged) return unchanged.error();
     for (const Change& change : kChanges) {
-      if (change.one_worker && context_.device.info().sm_count < 2) continue;
+      // A CPU's launch has workers to take away; a GPU's has the threads of a block, without which the program is another one.
+      if (change.one_worker && (target_.machine != kernels::Machine::cpu || context_.device.info().sm_count < 2)) continue;
       kernels::Plan plan = operation_.plan(pass, problem, settings, target_, change.ablation);
       if (change.one_worker)
         for (kernels::Launch& launch : plan.launches) launch.threads = 1;
@@ -87,8 +88,10 @@ base::Result<model::Counters> NativeSession::counters() {
   counters.route = available ? "perf-events" : "counter-free";
   if (!available) {
     counters.reason = reason.empty() ? "the device has no hardware counters that can be read" : reason;
-    counters.remedy = "the counter-free experiments below stand in for them; to read counters, run where perf events are allowed "
-                      "(/proc/sys/kernel/perf_event_paranoid at 2 or lower, and a processor or virtual machine that exposes them)";
+    counters.remedy = target_.machine == kernels::Machine::cuda
+                          ? "the counter-free experiments below stand in for them; 'hone counters FILE.csv' reads a capture made with Nsight Compute"
+                          : "the counter-free experiments below stand in for them; to read counters, run where perf events are allowed "
+                            "(/proc/sys/kernel/perf_event_paranoid at 2 or lower, and a processor or virtual machine that exposes them)";
   }
   std::string left_out;
   auto made = experiments(left_out);
