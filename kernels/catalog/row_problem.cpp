@@ -87,6 +87,8 @@ double unit_roundoff(DType dtype) {
   }
 }
 
+double smallest_normal(DType dtype) { return dtype == DType::fp16 ? 0x1p-14 : 0x1p-126; }
+
 double sum_error(std::int64_t terms) {
   const double chain = std::min<double>(double(terms) / 4 + 1, 1024) + double(terms) / 4096 + 6;
   return 4 * std::sqrt(chain) * 0x1p-24;

@@ -43,6 +43,8 @@ Launch column_sum_launch(const RowConfig& config, const std::string& entry, cons
 
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);
+// The smallest normal number: values below it are rounded to steps of its unit_roundoff, whatever their size.
+double smallest_normal(DType dtype);
 // Error of an fp32 sum of n terms relative to its terms' scale: four standard deviations of the random walk of the
 // roundings along the longest chain of additions. A CPU's vectors have at least 4 lanes, chains end after 1024 additions.
 double sum_error(std::int64_t terms);

@@ -115,13 +115,12 @@ class CrossEntropy final : public RowOperation {
     if (pass == Pass::forward && tensor != "logits") {
       return ce::loss_scale(tensor, problem, results, root_mean_square(inputs.at("logits")));
     }
-    const double smallest_normal = problem.dtype == DType::fp16 ? 0x1p-14 : 0x1p-126;
     double terms = 0;
     if (pass == Pass::forward && problem.rows > 0) {
       const double rows = problem.options.at("reduction") == "mean" ? double(problem.rows) : 1;
       terms = 1 / (rows * std::sqrt(double(std::max<std::int64_t>(problem.columns, 1))));
     }
-    return std::max({root_mean_square(results.at(tensor)), terms, smallest_normal});
+    return std::max({root_mean_square(results.at(tensor)), terms, smallest_normal(problem.dtype)});
   }
   Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override {
     return ce::eager_plan(pass, problem, target);

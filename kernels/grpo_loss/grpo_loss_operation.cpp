@@ -101,9 +101,11 @@ class GrpoLoss final : public RowOperation {
     if (pass == Pass::backward) {
       // Of one column the share is 1: the gradient is nothing but the rounding of 1 - p, times what comes from above.
       const double above = problem.columns == 1 ? root_mean_square(inputs.at("dloss")) : 0;
-      return std::max({size, above, problem.dtype == DType::fp16 ? 0x1p-14 : 0x1p-126});
+      return std::max({size, above, smallest_normal(problem.dtype)});
     }
     // logp is a difference of numbers like lse; a reduced loss is what is left of losses of either sign.
+    // kl is what is left of e^d - d - 1 near 0: roundings of 1, 2^-7 of the tolerance's least.
+    if (tensor == "kl") return std::max(size, 0x1p-7);
     if (tensor == "logp") return std::max(size, root_mean_square(results.at("lse")));
     if (tensor != "loss" || !grpo_loss::reduces(problem)) return size;
     const double tokens = problem.options.at("loss_type") == "luspo" ? double(grpo_loss::sizes_of(problem).length) : 1;

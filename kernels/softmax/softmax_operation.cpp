@@ -59,10 +59,11 @@ class Softmax final : public RowOperation {
   // dx = y dy - y dot: what cancels are terms as large as the largest y times the size of dy.
   double value_scale(Pass pass, const std::string& tensor, const Problem& problem, const Values& inputs,
                      const Values& results) const override {
-    if (pass == Pass::forward) return Operation::value_scale(pass, tensor, problem, inputs, results);
+    const double least = smallest_normal(problem.dtype);  // shares of long rows are smaller in fp16
+    if (pass == Pass::forward) return std::max(least, Operation::value_scale(pass, tensor, problem, inputs, results));
     double largest = 0;
     for (const double y : inputs.at("y")) largest = std::isfinite(y) ? std::max(largest, y) : largest;
-    return largest * root_mean_square(inputs.at("dy"));
+    return std::max(least, largest * root_mean_square(inputs.at("dy")));
   }
   Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
 
