@@ -88,7 +88,8 @@ void use_language_range(Editor& editor, const KernelFlow& flow, const Loop& loop
 
 // Sets a keyword of the loop's call.
 void set_keyword(Editor& editor, const Loop& loop, const std::string& keyword, const std::string& value) {
-  if (const Node* given = arguments_of(loop.iterated).keyword(keyword)) {
+  const Arguments arguments = arguments_of(loop.iterated);
+  if (const Node* given = arguments.keyword(keyword)) {
     editor.replace(*given, value);
   } else {
     editor.append(loop.iterated.child(Field::arguments), keyword + "=" + value);

@@ -222,9 +222,10 @@ base::Result<Variant> compose(base::FileSystem& files, const std::string& path, 
   auto edited = edit_and_audit(files, path, variant.text, {{place, place, header_text(header, notes, crlf)}});
   if (!edited) return edited.error();
   if (!edited->facts.problems.empty()) {
-    return base::Error{base::ErrorKind::internal, "a rewritten text without syntax errors",
-                       edited->facts.problems[0].what, path + ":" + std::to_string(edited->facts.problems[0].line),
-                       "report this text"};
+    // The parser lets pass some texts that are no Python (a line indented by itself); an edit can bring that to light.
+    return base::Error{base::ErrorKind::usage, "a rewritten text without syntax errors", edited->facts.problems[0].what,
+                       path + ":" + std::to_string(edited->facts.problems[0].line),
+                       "see whether Python itself reads the original; nothing was changed"};
   }
   variant.text = std::move(edited->text);
   variant.facts = std::move(edited->facts);

@@ -32,10 +32,14 @@ base::Result<std::unique_ptr<Subject>> Subject::read(base::FileSystem& files, co
                        problems.empty() ? "one that can not be read" : problems.back().what, path,
                        "correct the file first"};
   }
-  for (Node node : subject->module_->tree().root().descendants()) {
-    if (!node.is(Kind::error) && !node.missing()) continue;
+  const Node root = subject->module_->tree().root();
+  Node wrong = root.is(Kind::error) ? root : Node();  // a text that is no Python as a whole has no wrong place in it
+  for (Node node : root.descendants()) {
+    if (!wrong && (node.is(Kind::error) || node.missing())) wrong = node;
+  }
+  if (wrong) {
     return base::Error{base::ErrorKind::usage, "a text without syntax errors",
-                       "one in line " + std::to_string(node.line()), path,
+                       "one in line " + std::to_string(wrong.line()), path,
                        "correct the file first; nothing is rewritten in it until then"};
   }
   subject->crlf_ = text.find("\r\n") != std::string::npos;
