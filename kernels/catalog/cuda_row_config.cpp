@@ -246,4 +246,19 @@ RowConfig on_cuda(const RowSpace& space, const CudaRowConfig& config, const Prob
   return row;
 }
 
+SourceNotes source_notes_on(const Target& target, SourceNotes notes) {
+  if (target.machine != Machine::cuda) return notes;
+  notes.stride_pattern =
+      "unit stride along a row, rows contiguous or padded; a row that fits the registers of its threads is read once, as "
+      "16-byte vectors; a longer one is read in stretches, again for each use";
+  notes.cache_modifiers =
+      "CACHE_POLICY: 0 as the hardware caches, 1 results are evicted first, 2 operands too; with num_stages above 0 operands "
+      "come by bulk copies into shared memory";
+  // What the options fix stands first in every list, the CPU's settings from BLOCK_ROW on.
+  notes.constexpr_parameters = notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
+                               "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, MIN_PROGRAMS, CACHE_POLICY, "
+                               "ROW_FIT, WHOLE_VECTORS";
+  return notes;
+}
+
 }  // namespace kernels

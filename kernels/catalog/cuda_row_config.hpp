@@ -39,6 +39,10 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
                                                                   Ablation ablation);
 std::int64_t cuda_shared_bytes(const RowSpace& space, const CudaRowConfig& config, const Problem& problem);
 
+// What a reader of the program would state of it on `target`: where a row lies, how it is cached and which constants a
+// program is compiled with differ from machine to machine; the arithmetic does not.
+SourceNotes source_notes_on(const Target& target, SourceNotes notes);
+
 // A RowConfig that carries it, for grids and launches.
 RowConfig on_cuda(const RowSpace& space, const CudaRowConfig& config, const Problem& problem, const Target& target);
 

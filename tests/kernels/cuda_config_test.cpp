@@ -129,5 +129,22 @@ TEST(CudaSettings, SharedMemoryHoldsTheStagesOrTheSumsWhereTheyMeet) {
   EXPECT_EQ(cuda_shared_bytes(space, config, problem), 256 * 2 * 8 * 4);
 }
 
+TEST(CudaSettings, NotesOnAGpuNameNothingThatOnlyACpuHas) {
+  const Target gpu = {Machine::cuda, 132}, cpu = {Machine::cpu, 4};
+  for (const auto& operation : catalog()) {
+    const Problem problem = operation->problem_at(operation->default_sizes(gpu, DType::bf16).front(), gpu, DType::bf16,
+                                                  default_options(*operation));
+    const SourceNotes written = operation->source_notes(problem), seen = source_notes_on(gpu, written);
+    for (const std::string& text : {seen.stride_pattern, seen.cache_modifiers, seen.constexpr_parameters}) {
+      for (const char* word : {"STREAMING_STORES", "UNROLL", "VECTOR_BYTES", "PREFETCH", "core"}) {
+        EXPECT_EQ(text.find(word), std::string::npos) << operation->name() << ": " << text;
+      }
+    }
+    EXPECT_EQ(seen.constexpr_parameters.rfind("ELEMENT", 0), 0u) << seen.constexpr_parameters;
+    EXPECT_EQ(seen.algorithm, written.algorithm);
+    EXPECT_EQ(source_notes_on(cpu, written).cache_modifiers, written.cache_modifiers);
+  }
+}
+
 }  // namespace
 }  // namespace kernels

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "kernels/catalog/cuda_row_config.hpp"
 #include "repository/native/native_session.hpp"
 
 namespace hone::repository::native {
@@ -71,7 +72,7 @@ base::Result<model::Configuration> NativeSession::configuration() {
       configuration.parameters.push_back(std::move(parameter));
     }
   }
-  kernels::SourceNotes notes = operation_.source_notes(problem);
+  const kernels::SourceNotes notes = kernels::source_notes_on(target_, operation_.source_notes(problem));
   configuration.memory_access = {notes.stride_pattern, notes.cache_modifiers, notes.in_place, notes.saved_vs_recomputed};
   configuration.compute = {notes.precision_ops, notes.casting_mode, notes.algorithm, notes.constexpr_parameters};
   return configuration;

@@ -1,7 +1,9 @@
 // Counters of a built-in kernel: the system's where there are some, and the counter-free experiments always.
 //
 // The experiments change one thing and time the pass against itself, paired: no arithmetic (same bytes), no memory traffic
-// (same arithmetic on a row that stays in the first-level cache), one worker instead of all.
+// (same arithmetic on a row that stays in the first-level cache), on a CPU one worker instead of all.
+#include "repository/native/experiments.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,23 +13,14 @@
 
 namespace hone::repository::native {
 
-namespace {
-
-struct Change {
-  const char* name;
-  const char* parameter;
-  const char* sentence;  // "{mode} at {x}: {sentence} takes {ratio} of the unchanged time"
-  kernels::Ablation ablation;
-  bool one_worker;
-};
-
-constexpr Change kChanges[] = {
-    {"no-compute", "", "with its loads and stores but no arithmetic", kernels::Ablation::no_compute, false},
-    {"no-memory", "", "with its arithmetic but every row served from the first-level cache", kernels::Ablation::no_memory, false},
-    {"threads", "threads=1", "on one worker instead of all", kernels::Ablation::none, true},
-};
-
-}  // namespace
+std::vector<Change> changes_on(const kernels::Target& target) {
+  std::vector<Change> changes = {
+      {"no-compute", "", "with its loads and stores but no arithmetic", kernels::Ablation::no_compute, false},
+      {"no-memory", "", "with its arithmetic but every row served from the first-level cache", kernels::Ablation::no_memory, false}};
+  if (target.machine == kernels::Machine::cpu && target.cores > 1)
+    changes.push_back({"threads", "threads=1", "on one worker instead of all", kernels::Ablation::none, true});
+  return changes;
+}
 
 base::Result<std::vector<model::Experiment>> NativeSession::experiments(std::string& left_out) {
   std::vector<model::Experiment> found;
@@ -38,9 +31,7 @@ base::Result<std::vector<model::Experiment>> NativeSession::experiments(std::str
     const kernels::Settings settings = resolve({}, pass, problem);
     auto unchanged = subject(original(), cell);
     if (!unchanged) return unchanged.error();
-    for (const Change& change : kChanges) {
-      // A CPU's launch has workers to take away; a GPU's has the threads of a block, without which the program is another one.
-      if (change.one_worker && (target_.machine != kernels::Machine::cpu || context_.device.info().sm_count < 2)) continue;
+    for (const Change& change : changes_on(target_)) {
       kernels::Plan plan = operation_.plan(pass, problem, settings, target_, change.ablation);
       if (change.one_worker)
         for (kernels::Launch& launch : plan.launches) launch.threads = 1;
