@@ -52,7 +52,8 @@ std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, cons
   if (config.block_row > power_of_two_from(rows)) return "BLOCK_ROW must be at most the number of rows";
   if (!fits(config, problem)) {
     if (config.block_row > 1) return "a row that exceeds its threads' vectors is worked on alone";
-    if (space.keeps_rows() && !exceeds_every_block(space, problem)) return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
+    if (space.keeps_rows() && !exceeds_every_block(space, problem))
+      return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
     return config.vectors == 4 ? "" : "VECTORS must be 4 where a row goes in chunks";
   }
   if (config.vectors > 1 && threads * (config.vectors - 1) >= vectors) return "fewer VECTORS hold the row";
@@ -95,13 +96,25 @@ bool fits(const CudaRowConfig& config, const Problem& problem) {
 std::vector<Knob> cuda_row_knobs(const RowSpace& space, const Target& target) {
   std::vector<Knob> knobs = {
       {"num_warps", {1, 2, 4, 8, 16, 32}, true, "warps of a program", "work-per-program"},
-      {"VECTORS", {1, 2, 3, 4, 5, 6, 7, 8}, true, "16-byte vectors of its row that a thread holds in registers",
+      {"VECTORS",
+       {1, 2, 3, 4, 5, 6, 7, 8},
+       true,
+       "16-byte vectors of its row that a thread holds in registers",
        "unrolling"},
-      {"BLOCK_ROW", {1, 2, 4, 8, 16, 32}, true, "rows at a time, among which a program's threads are divided",
+      {"BLOCK_ROW",
+       {1, 2, 4, 8, 16, 32},
+       true,
+       "rows at a time, among which a program's threads are divided",
        "rows-per-program"},
-      {"PROGRAMS_PER_SM", {1, 2, 3, 4, 6, 8}, true,
-       "programs that a multiprocessor has room for at once; the grid, where programs walk over rows", "grid-sizing"},
-      {"CACHE_POLICY", {0, 1, 2}, true, "0: cached; 1: results are evicted first; 2: operands too",
+      {"PROGRAMS_PER_SM",
+       {1, 2, 3, 4, 6, 8},
+       true,
+       "programs that a multiprocessor has room for at once; the grid, where programs walk over rows",
+       "grid-sizing"},
+      {"CACHE_POLICY",
+       {0, 1, 2},
+       true,
+       "0: cached; 1: results are evicted first; 2: operands too",
        "streaming-stores"}};
   if (space.streamed_operands > 0 && has_bulk_copies(target)) {
     knobs.push_back({"num_stages",
@@ -213,8 +226,8 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
                                                                   const Problem& problem, Pass pass,
                                                                   Ablation ablation) {
   const bool whole = has_whole_vectors(problem), held = fits(config, problem);
-  const bool fills = whole && std::int64_t(config.row_threads()) * config.vectors == row_vectors(problem) &&
-                     problem.columns > 0;
+  const bool fills =
+      whole && std::int64_t(config.row_threads()) * config.vectors == row_vectors(problem) && problem.columns > 0;
   return {{"NUM_WARPS", std::to_string(config.num_warps)},
           {"VECTORS", std::to_string(config.vectors)},
           {"BLOCK_ROW", std::to_string(config.block_row)},
@@ -222,7 +235,9 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
           {"STREAMED_OPERANDS", std::to_string(space.streamed_operands)},
           {"MIN_PROGRAMS", std::to_string(config.programs_per_sm)},
           {"CACHE_POLICY", std::to_string(config.cache_policy)},
-          {"ROW_FIT", !held ? "FIT_CHUNKED" : fills ? "FIT_EXACT" : "FIT_ANY"},
+          {"ROW_FIT", !held   ? "FIT_CHUNKED"
+                      : fills ? "FIT_EXACT"
+                              : "FIT_ANY"},
           {"WHOLE_VECTORS", whole ? "1" : "0"},
           {"ELEMENT", name_of(problem.dtype)},
           {"TILE_PASS", pass == Pass::forward ? "TILE_FORWARD" : "TILE_BACKWARD"},
@@ -249,15 +264,18 @@ RowConfig on_cuda(const RowSpace& space, const CudaRowConfig& config, const Prob
 SourceNotes source_notes_on(const Target& target, SourceNotes notes) {
   if (target.machine != Machine::cuda) return notes;
   notes.stride_pattern =
-      "unit stride along a row, rows contiguous or padded; a row that fits the registers of its threads is read once, as "
+      "unit stride along a row, rows contiguous or padded; a row that fits the registers of its threads is read once, "
+      "as "
       "16-byte vectors; a longer one is read in stretches, again for each use";
   notes.cache_modifiers =
-      "CACHE_POLICY: 0 as the hardware caches, 1 results are evicted first, 2 operands too; with num_stages above 0 operands "
+      "CACHE_POLICY: 0 as the hardware caches, 1 results are evicted first, 2 operands too; with num_stages above 0 "
+      "operands "
       "come by bulk copies into shared memory";
   // What the options fix stands first in every list, the CPU's settings from BLOCK_ROW on.
-  notes.constexpr_parameters = notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
-                               "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, MIN_PROGRAMS, CACHE_POLICY, "
-                               "ROW_FIT, WHOLE_VECTORS";
+  notes.constexpr_parameters =
+      notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
+      "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, MIN_PROGRAMS, CACHE_POLICY, "
+      "ROW_FIT, WHOLE_VECTORS";
   return notes;
 }
 

@@ -98,7 +98,8 @@ void EagerPlan::column_sum(const std::string& output, const Operand& matrix, con
        0,
        1,
        {tensor(partial), tensor(matrix.name), matrix.stride, problem_.rows, grid.rows_per_program, problem_.columns}});
-  plan_.launches.push_back(column_sum_launch(config_, "eager_column_sum", output, partial, grid.programs, problem_.columns));
+  plan_.launches.push_back(
+      column_sum_launch(config_, "eager_column_sum", output, partial, grid.programs, problem_.columns));
 }
 
 }  // namespace kernels

@@ -54,7 +54,8 @@ void add_tuples(const Space& space, int strength, int first, Tuple& so_far, std:
 }
 
 bool covers(const Choice& choice, const Tuple& tuple) {
-  return std::all_of(tuple.begin(), tuple.end(), [&](const auto& part) { return choice[std::size_t(part.first)] == part.second; });
+  return std::all_of(tuple.begin(), tuple.end(),
+                     [&](const auto& part) { return choice[std::size_t(part.first)] == part.second; });
 }
 
 // Whether the operation takes these options together.
@@ -85,10 +86,12 @@ Choice best_choice(const Space& space, const std::set<Tuple>& open) {
     for (int value = 0; value < int(space.values[option].size()); ++value) {
       choice[option] = value;
       const long possible = std::count_if(open.begin(), open.end(), [&](const Tuple& tuple) {
-        return std::all_of(tuple.begin(), tuple.end(), [&](const auto& part) {
-          const int chosen = choice[std::size_t(part.first)];
-          return chosen == part.second || chosen < 0;
-        }) && std::any_of(tuple.begin(), tuple.end(), [&](const auto& part) { return part.first == int(option); });
+        return std::all_of(tuple.begin(), tuple.end(),
+                           [&](const auto& part) {
+                             const int chosen = choice[std::size_t(part.first)];
+                             return chosen == part.second || chosen < 0;
+                           }) &&
+               std::any_of(tuple.begin(), tuple.end(), [&](const auto& part) { return part.first == int(option); });
       });
       if (possible > most) most = possible, best = value;
     }

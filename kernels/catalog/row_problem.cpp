@@ -74,9 +74,12 @@ Launch column_sum_launch(const std::string& entry, const std::string& output, co
 Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
                          const std::string& partial, std::int64_t partials, std::int64_t columns) {
   const std::int64_t columns_per_program = config.is_cuda() ? 32 : 512;
-  return {entry, (columns + columns_per_program - 1) / columns_per_program,
-          config.is_cuda() ? config.num_threads : 0, 0,
-          1,     {tensor(output), tensor(partial), partials, columns, columns_per_program}};
+  return {entry,
+          (columns + columns_per_program - 1) / columns_per_program,
+          config.is_cuda() ? config.num_threads : 0,
+          0,
+          1,
+          {tensor(output), tensor(partial), partials, columns, columns_per_program}};
 }
 
 double unit_roundoff(DType dtype) {

@@ -7,7 +7,8 @@ namespace kernels::cross_entropy {
 
 // log_softmax in its primitive operations, the rows' losses, and the chain rule back to the logits.
 void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& logits, const Operand& gradient) {
-  const bool softcap = number_option(problem, "softcap") != 0, smoothing = number_option(problem, "label_smoothing") != 0;
+  const bool softcap = number_option(problem, "softcap") != 0,
+             smoothing = number_option(problem, "label_smoothing") != 0;
   const bool weighted = flag_option(problem, "weight");
   const float cap = float(number_option(problem, "softcap"));
   const std::int64_t rows = problem.rows;
@@ -22,7 +23,8 @@ void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& l
     plan.over_rows("eager_tanh", {squashed = fp32("squashed"), scaled});
     plan.over_rows("eager_scale", {x = fp32("capped"), squashed}, {}, {cap, 0});
   }
-  const std::string largest = column("largest"), sum = column("sum"), lse = column("lse"), weighted_x = column("weighted_x");
+  const std::string largest = column("largest"), sum = column("sum"), lse = column("lse"),
+                    weighted_x = column("weighted_x");
   const Operand shifted = fp32("shifted"), powers = fp32("powers"), shares = fp32("shares");
   plan.row_reduction("eager_maximum", largest, x, 1);
   plan.over_rows("eager_subtract_rows", {shifted, x}, {largest});
@@ -39,7 +41,7 @@ void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& l
   add_loss_scratch(problem, raw);
   add_count("eager_count", problem, plan.threads(), raw);
   const std::string along = column("along"), level = column("level"), at_label = column("at_label");
-  std::vector<Argument> arguments = {tensor(x.name), x.stride,       tensor(lse),      tensor(weighted_x),
+  std::vector<Argument> arguments = {tensor(x.name), x.stride,      tensor(lse),     tensor(weighted_x),
                                      tensor(along),  tensor(level), tensor(at_label)};
   for (Argument& argument : forward_arguments(problem, 0, rows, rows)) arguments.push_back(std::move(argument));
   plan.launch("eager_row_losses", rows > 0 ? 1 : 0, std::move(arguments));

@@ -23,8 +23,8 @@ TILE_FN void row_losses(tile::Machine& m, const float* x, std::int64_t x_stride,
                         const float* weighted_x, float* along, float* level, float* at_label,
                         const std::int64_t* target, const T* weight, const float* totals, float* losses,
                         float* z_losses, float* hits, std::int64_t* predictions, std::int64_t rows,
-                        std::int64_t rows_per_program, std::int64_t columns, std::int64_t ignore_index,
-                        float smoothing, float lse_square_scale, float) {
+                        std::int64_t rows_per_program, std::int64_t columns, std::int64_t ignore_index, float smoothing,
+                        float lse_square_scale, float) {
   namespace ce = cross_entropy;
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto y = block.load_indices(target);
@@ -64,9 +64,9 @@ TILE_FN void row_losses(tile::Machine& m, const float* x, std::int64_t x_stride,
 
 // out = g - level[row] * weight[column], or g - level[row] without weights.
 #if HAS_WEIGHT
-TILE_FN void subtract_level(tile::Machine& m, float* out, std::int64_t out_stride, const float* g, std::int64_t g_stride,
-                            const float* level, const T* weight, std::int64_t rows, std::int64_t rows_per_program,
-                            std::int64_t columns) {
+TILE_FN void subtract_level(tile::Machine& m, float* out, std::int64_t out_stride, const float* g,
+                            std::int64_t g_stride, const float* level, const T* weight, std::int64_t rows,
+                            std::int64_t rows_per_program, std::int64_t columns) {
   const auto w = m.row(weight);
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto v = block.load(g, g_stride);
@@ -75,15 +75,16 @@ TILE_FN void subtract_level(tile::Machine& m, float* out, std::int64_t out_strid
   });
 }
 #else
-TILE_FN void subtract_level(tile::Machine& m, float* out, std::int64_t out_stride, const float* g, std::int64_t g_stride,
-                            const float* level, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void subtract_level(tile::Machine& m, float* out, std::int64_t out_stride, const float* g,
+                            std::int64_t g_stride, const float* level, std::int64_t rows, std::int64_t rows_per_program,
+                            std::int64_t columns) {
   eager::subtract_rows(m, out, out_stride, g, g_stride, level, rows, rows_per_program, columns);
 }
 #endif
 
 // out = g - at[row] in the label's column
-TILE_FN void subtract_label(tile::Machine& m, float* out, std::int64_t out_stride, const float* g, std::int64_t g_stride,
-                            const std::int64_t* target, const float* at, std::int64_t rows,
+TILE_FN void subtract_label(tile::Machine& m, float* out, std::int64_t out_stride, const float* g,
+                            std::int64_t g_stride, const std::int64_t* target, const float* at, std::int64_t rows,
                             std::int64_t rows_per_program, std::int64_t columns) {
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto v = block.load(g, g_stride);
@@ -118,8 +119,7 @@ TILE_FN void keep_rows(tile::Machine& m, T* out, std::int64_t out_stride, const 
 TILE_FN void scale_all(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
                        const float* factor, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   const float number = m.scalar(factor);
-  eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-               [&](auto x) { return x * number; });
+  eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [&](auto x) { return x * number; });
 }
 
 }  // namespace cross_entropy_eager

@@ -18,7 +18,8 @@ LossOptions loss_options(const Problem& problem);
 struct LossTotals {
   double rows = 0, weights_of_labels = 0;  // of the rows that are not ignored
 };
-LossTotals loss_totals(const LossOptions& options, const std::vector<double>& target, const std::vector<double>* weights);
+LossTotals loss_totals(const LossOptions& options, const std::vector<double>& target,
+                       const std::vector<double>* weights);
 
 struct LossRows {
   std::vector<double> loss, z_loss, hit, prediction;

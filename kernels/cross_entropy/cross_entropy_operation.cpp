@@ -36,13 +36,13 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
 Plan backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   Plan plan;
-  plan.launches.push_back({per_row(problem) ? "cross_entropy_scale_rows" : "cross_entropy_scale",
-                           grid.programs,
-                           config.num_threads,
-                           config.shared_bytes,
-                           1,
-                           {tensor("logits"), row_stride(problem), tensor("dloss"), problem.rows, grid.rows_per_program,
-                            problem.columns}});
+  plan.launches.push_back(
+      {per_row(problem) ? "cross_entropy_scale_rows" : "cross_entropy_scale",
+       grid.programs,
+       config.num_threads,
+       config.shared_bytes,
+       1,
+       {tensor("logits"), row_stride(problem), tensor("dloss"), problem.rows, grid.rows_per_program, problem.columns}});
   return plan;
 }
 
@@ -54,22 +54,24 @@ class CrossEntropy final : public RowOperation {
     return "several reductions over a row, and the gradient is computed in the forward pass, in place of the logits";
   }
   std::string formula() const override {
-    return "forward: loss = (1 - s) w[y] (lse - x[y]) + s / V * sum(w (lse - x)) + lse_square_scale * lse^2 of each row, "
+    return "forward: loss = (1 - s) w[y] (lse - x[y]) + s / V * sum(w (lse - x)) + lse_square_scale * lse^2 of each "
+           "row, "
            "x = softcap * tanh(logits / softcap), lse = log(sum(e^x)); logits become d loss / d logits\n"
            "backward: logits = dloss * logits\n"
            "(label smoothing: Szegedy et al. 2016, arXiv:1512.00567; z loss: Chowdhery et al. 2022, arXiv:2204.02311)";
   }
   std::vector<OptionSpec> options() const override { return ce::loss_option_specs(); }
   SourceNotes source_notes(const Problem&) const override {
-    return {"unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
-            "its caches",
-            "the gradient replaces the logits that were just read: plain stores",
-            "forward writes the gradient over the logits, backward scales it where it lies",
-            "the gradient is computed in forward, so that backward has nothing to recompute",
-            "exponentials, sums and losses in fp32; the gradient rounded to the type, to nearest even",
-            "fp32 throughout, one rounding of each gradient",
-            "maximum and sum of exponentials in one reading of a row, then a map; losses of rows are reduced afterwards",
-            "ELEMENT, the options, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
+    return {
+        "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
+        "its caches",
+        "the gradient replaces the logits that were just read: plain stores",
+        "forward writes the gradient over the logits, backward scales it where it lies",
+        "the gradient is computed in forward, so that backward has nothing to recompute",
+        "exponentials, sums and losses in fp32; the gradient rounded to the type, to nearest even",
+        "fp32 throughout, one rounding of each gradient",
+        "maximum and sum of exponentials in one reading of a row, then a map; losses of rows are reduced afterwards",
+        "ELEMENT, the options, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
   }
   std::string x_name() const override { return "vocab_size"; }
   std::vector<std::int64_t> default_sizes(const Target&, DType) const override { return {8192, 16384, 32768, 131072}; }

@@ -35,15 +35,22 @@ bool needs_totals(const Problem& problem) {
 }  // namespace
 
 std::vector<OptionSpec> loss_option_specs() {
-  return {{"reduction", {"mean", "sum", "none"}, "of the rows' losses; mean: over rows (or weights) that are not ignored"},
-          {"weight", {"no", "yes"}, "whether each class has a weight"},
-          {"return_z_loss", {"no", "yes"}, "whether the z loss is also returned by itself"},
-          {"return_token_accuracy", {"no", "yes"}, "whether the share of rows whose largest logit is the label's is returned"},
-          {"return_predicted_tokens", {"no", "yes"}, "whether the column of each row's largest logit is returned"},
-          {"ignore_index", {}, "label of rows without loss and gradient", "-100", {"-100", "1"}},
-          {"label_smoothing", {}, "share of the label's weight that is spread over all classes", "0", {"0", "0.1"}},
-          {"lse_square_scale", {}, "factor of the squared logarithm of the sum of exponentials (z loss)", "0", {"0", "0.01"}},
-          {"softcap", {}, "logits are replaced by softcap * tanh(logit / softcap); 0: they are not", "0", {"0", "1.5"}}};
+  return {
+      {"reduction", {"mean", "sum", "none"}, "of the rows' losses; mean: over rows (or weights) that are not ignored"},
+      {"weight", {"no", "yes"}, "whether each class has a weight"},
+      {"return_z_loss", {"no", "yes"}, "whether the z loss is also returned by itself"},
+      {"return_token_accuracy",
+       {"no", "yes"},
+       "whether the share of rows whose largest logit is the label's is returned"},
+      {"return_predicted_tokens", {"no", "yes"}, "whether the column of each row's largest logit is returned"},
+      {"ignore_index", {}, "label of rows without loss and gradient", "-100", {"-100", "1"}},
+      {"label_smoothing", {}, "share of the label's weight that is spread over all classes", "0", {"0", "0.1"}},
+      {"lse_square_scale",
+       {},
+       "factor of the squared logarithm of the sum of exponentials (z loss)",
+       "0",
+       {"0", "0.01"}},
+      {"softcap", {}, "logits are replaced by softcap * tanh(logit / softcap); 0: they are not", "0", {"0", "1.5"}}};
 }
 
 std::string check_loss_options(const Problem& problem) {
@@ -51,7 +58,8 @@ std::string check_loss_options(const Problem& problem) {
   if (ignored != std::floor(ignored) || std::fabs(ignored) > 0x1p53) return "ignore_index must be a whole number";
   if (!(smoothing >= 0 && smoothing <= 1)) return "label_smoothing must be between 0 and 1";
   if (number_option(problem, "softcap") < 0) return "softcap must not be negative";
-  if (problem.columns > std::numeric_limits<std::int32_t>::max()) return "columns must be at most 2^31 - 1: they are classes";
+  if (problem.columns > std::numeric_limits<std::int32_t>::max())
+    return "columns must be at most 2^31 - 1: they are classes";
   if (problem.columns == 0 && problem.rows > 0) return "rows without columns have no classes";
   return "";
 }
@@ -117,8 +125,8 @@ void add_count(const std::string& entry, const Problem& problem, int threads, Pl
                            threads,
                            0,
                            1,
-                           {tensor("totals"), tensor("target"), tensor_or_null("weight", weighted(problem)), problem.rows,
-                            problem.columns, std::int64_t(number_option(problem, "ignore_index"))}});
+                           {tensor("totals"), tensor("target"), tensor_or_null("weight", weighted(problem)),
+                            problem.rows, problem.columns, std::int64_t(number_option(problem, "ignore_index"))}});
 }
 
 void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan) {

@@ -166,15 +166,17 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
       return row_factors(total.maximum[row] + tile::log(total.sum[row]), x_label[row], w_label[row], weighted_x[row],
                          totals, machine, columns, smoothing, lse_square_scale);
     };
-    block.store_column(losses, block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).loss, 0.0f); }));
+    block.store_column(losses,
+                       block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).loss, 0.0f); }));
     if constexpr (return_z_loss) {
-      block.store_column(z_losses,
-                         block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).z_loss, 0.0f); }));
+      block.store_column(
+          z_losses, block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).z_loss, 0.0f); }));
     }
     if constexpr (return_accuracy || return_prediction) {
       const auto largest = block.first_column_of(total.maximum, [&](auto e) { return value(again, e); });
       if constexpr (return_accuracy) {
-        block.store_column(hits, block.each_row([&](int row) { return kept_row(row) && largest[row] == y[row] ? 1.0f : 0.0f; }));
+        block.store_column(
+            hits, block.each_row([&](int row) { return kept_row(row) && largest[row] == y[row] ? 1.0f : 0.0f; }));
       }
       if constexpr (return_prediction) {
         block.store_indices(predictions,

@@ -18,14 +18,14 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
-  plan.launches.push_back({"dyt_forward",
-                           grid.programs,
-                           config.num_threads,
-                           config.shared_bytes,
-                           1,
-                           {tensor("y"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
-                            tensor_or_null("beta", has_beta(problem)), problem.rows, grid.rows_per_program,
-                            problem.columns}});
+  plan.launches.push_back(
+      {"dyt_forward",
+       grid.programs,
+       config.num_threads,
+       config.shared_bytes,
+       1,
+       {tensor("y"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
+        tensor_or_null("beta", has_beta(problem)), problem.rows, grid.rows_per_program, problem.columns}});
   return plan;
 }
 
@@ -37,17 +37,18 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   plan.scratch.push_back({"dalpha_partial", DType::fp32, grid.programs, 1, 1});
   plan.scratch.push_back({"dgamma_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
   if (beta) plan.scratch.push_back({"dbeta_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
-  plan.launches.push_back({"dyt_backward",
-                           grid.programs,
-                           config.num_threads,
-                           config.shared_bytes,
-                           1,
-                           {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("alpha"),
-                            tensor("gamma"), tensor("dalpha_partial"), tensor("dgamma_partial"),
-                            tensor_or_null("dbeta_partial", beta), problem.rows, grid.rows_per_program,
-                            problem.columns}});
+  plan.launches.push_back(
+      {"dyt_backward",
+       grid.programs,
+       config.num_threads,
+       config.shared_bytes,
+       1,
+       {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
+        tensor("dalpha_partial"), tensor("dgamma_partial"), tensor_or_null("dbeta_partial", beta), problem.rows,
+        grid.rows_per_program, problem.columns}});
   const auto sum = [&](const std::string& name, std::int64_t columns) {
-    plan.launches.push_back(column_sum_launch(config, "dyt_column_sum", name, name + "_partial", grid.programs, columns));
+    plan.launches.push_back(
+        column_sum_launch(config, "dyt_column_sum", name, name + "_partial", grid.programs, columns));
     plan.launches.back().threads = config.num_threads;
   };
   sum("dalpha", 1);
@@ -65,7 +66,8 @@ class Dyt final : public RowOperation {
   }
   std::string formula() const override {
     return "forward: y = tanh(alpha x) * gamma + beta\n"
-           "backward: dx = alpha u, u = (1 - tanh(alpha x)^2) * dy * gamma; dalpha = sum of x * u; dgamma = sum over rows "
+           "backward: dx = alpha u, u = (1 - tanh(alpha x)^2) * dy * gamma; dalpha = sum of x * u; dgamma = sum over "
+           "rows "
            "of dy * tanh(alpha x); dbeta = sum over rows of dy\n"
            "(Zhu, Chen, He, LeCun and Liu 2025, arXiv:2503.10622)";
   }
@@ -73,16 +75,17 @@ class Dyt final : public RowOperation {
     return {{"beta", {"yes", "no"}, "whether a shift beta is added"}};
   }
   SourceNotes source_notes(const Problem& problem) const override {
-    return {"unit stride along a row, rows contiguous or padded; each element is read once",
-            "STREAMING_STORES: the rows of y and dx bypass the caches",
-            "none: y and dx have memory of their own",
-            "nothing is saved besides the inputs; tanh(alpha x) is recomputed in backward",
-            "tanh, products and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
-                " rounded to nearest even",
-            "fp32 throughout, one rounding of each result",
-            "one map over each row; backward accumulates dgamma and dbeta for each column and dalpha over all elements of "
-            "a program, then sums the programs",
-            "ELEMENT, HAS_BETA, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
+    return {
+        "unit stride along a row, rows contiguous or padded; each element is read once",
+        "STREAMING_STORES: the rows of y and dx bypass the caches",
+        "none: y and dx have memory of their own",
+        "nothing is saved besides the inputs; tanh(alpha x) is recomputed in backward",
+        "tanh, products and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
+            " rounded to nearest even",
+        "fp32 throughout, one rounding of each result",
+        "one map over each row; backward accumulates dgamma and dbeta for each column and dalpha over all elements of "
+        "a program, then sums the programs",
+        "ELEMENT, HAS_BETA, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
     std::vector<TensorSpec> tensors;

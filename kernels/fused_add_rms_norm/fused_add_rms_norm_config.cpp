@@ -10,7 +10,7 @@ RowSpace space(Pass pass) {
   space.reads_rows_twice = true;
   space.rows_share = true;
   space.unrolls = {1, 2};
-  space.most_vectors = 4;  // two or three operands, a weight and two results for each vector
+  space.most_vectors = 4;       // two or three operands, a weight and two results for each vector
   space.streamed_operands = 2;  // ds is loaded third, where it exists
   if (pass == Pass::forward) {
     space.unrolls = {1, 2, 4};

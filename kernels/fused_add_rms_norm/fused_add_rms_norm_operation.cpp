@@ -36,17 +36,17 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
   const std::int64_t stride = row_stride(problem);
   Plan plan;
   plan.scratch.push_back({"dweight_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
-  plan.launches.push_back({"fused_add_rms_norm_backward",
-                           grid.programs,
-                           config.num_threads,
-                           config.shared_bytes,
-                           1,
-                           {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor_or_null("ds", has_ds(problem)),
-                            stride, tensor("s"), stride, tensor("weight"), tensor("rstd"), tensor("dweight_partial"),
-                            problem.rows, grid.rows_per_program, problem.columns,
-                            float(number_option(problem, "offset"))}});
-  plan.launches.push_back(column_sum_launch(config, "fused_add_rms_norm_column_sum", "dweight", "dweight_partial", grid.programs,
-                                            problem.columns));
+  plan.launches.push_back(
+      {"fused_add_rms_norm_backward",
+       grid.programs,
+       config.num_threads,
+       config.shared_bytes,
+       1,
+       {tensor(dx_name(problem)), stride, tensor("dy"), stride, tensor_or_null("ds", has_ds(problem)), stride,
+        tensor("s"), stride, tensor("weight"), tensor("rstd"), tensor("dweight_partial"), problem.rows,
+        grid.rows_per_program, problem.columns, float(number_option(problem, "offset"))}});
+  plan.launches.push_back(column_sum_launch(config, "fused_add_rms_norm_column_sum", "dweight", "dweight_partial",
+                                            grid.programs, problem.columns));
   plan.launches.back().threads = config.num_threads;
   return plan;
 }
@@ -108,33 +108,35 @@ class FusedAddRmsNorm final : public RowOperation {
   }
   std::string formula() const override {
     return "forward: s = x + r, y = s * rstd * (offset + w), rstd = 1 / sqrt(mean(s^2) + eps)\n"
-           "backward: dx = dr = rstd * m - s * rstd^3 / n * sum(m * s) + ds, m = dy * (offset + w); dw = sum over rows of "
+           "backward: dx = dr = rstd * m - s * rstd^3 / n * sum(m * s) + ds, m = dy * (offset + w); dw = sum over rows "
+           "of "
            "dy * s * rstd\n"
            "(RMSNorm: Zhang and Sennrich 2019, arXiv:1910.07467)";
   }
   std::vector<OptionSpec> options() const override {
-    return {
-        {"casting_mode",
-         {"llama", "gemma", "none"},
-         "where 16-bit values are rounded besides s: llama: s * rstd, then the product with the weight; gemma: the result "
-         "alone; none: every intermediate value"},
-        {"offset", {}, "added to the weight (gemma models: 1)", "0", {"0", "1"}},
-        {"eps", {}, "added to the mean square", "1e-6", {"1e-6", "0.001"}},
-        {"residual_gradient", {"yes", "no"}, "whether s is used further, so that backward adds its gradient ds"},
-        {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
+    return {{"casting_mode",
+             {"llama", "gemma", "none"},
+             "where 16-bit values are rounded besides s: llama: s * rstd, then the product with the weight; gemma: the "
+             "result "
+             "alone; none: every intermediate value"},
+            {"offset", {}, "added to the weight (gemma models: 1)", "0", {"0", "1"}},
+            {"eps", {}, "added to the mean square", "1e-6", {"1e-6", "0.001"}},
+            {"residual_gradient", {"yes", "no"}, "whether s is used further, so that backward adds its gradient ds"},
+            {"in_place", {"no", "yes"}, "whether backward writes dx over dy"}};
   }
   SourceNotes source_notes(const Problem& problem) const override {
-    return {"unit stride along a row, rows contiguous or padded; each row of x and r, of dy and s is read twice by its "
-            "core, the second time from its caches",
-            "STREAMING_STORES: the rows of y, s and dx bypass the caches; everything else is cached",
-            flag_option(problem, "in_place") ? "backward writes dx over dy, element by element after reading it"
-                                             : "none: dx has memory of its own",
-            "s and rstd are saved; s * rstd is recomputed in backward; dx serves as dr too",
-            "sums, rstd and products in fp32; s and results rounded to the type, to nearest even",
-            casting(problem),
-            "a reduction over the row, then a map; backward accumulates dw over the rows of a program, then sums the "
-            "programs",
-            "ELEMENT, CASTING_MODE, HAS_DS, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
+    return {
+        "unit stride along a row, rows contiguous or padded; each row of x and r, of dy and s is read twice by its "
+        "core, the second time from its caches",
+        "STREAMING_STORES: the rows of y, s and dx bypass the caches; everything else is cached",
+        flag_option(problem, "in_place") ? "backward writes dx over dy, element by element after reading it"
+                                         : "none: dx has memory of its own",
+        "s and rstd are saved; s * rstd is recomputed in backward; dx serves as dr too",
+        "sums, rstd and products in fp32; s and results rounded to the type, to nearest even",
+        casting(problem),
+        "a reduction over the row, then a map; backward accumulates dw over the rows of a program, then sums the "
+        "programs",
+        "ELEMENT, CASTING_MODE, HAS_DS, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
     std::vector<TensorSpec> tensors;

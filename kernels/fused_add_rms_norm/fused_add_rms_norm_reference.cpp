@@ -36,7 +36,7 @@ void backward(const Problem& problem, Values& values) {
   const double offset = number_option(problem, "offset");
   const bool has_ds = flag_option(problem, "residual_gradient");
   const std::vector<double>&s = values.at("s"), &dy = values.at("dy"), &rstd = values.at("rstd"),
-                           &weight = values.at("weight");
+        &weight = values.at("weight");
   std::vector<double> dx(s.size()), dweight(columns, 0.0);
   for (std::int64_t row = 0; row < rows; ++row) {
     const double R = rstd[row];

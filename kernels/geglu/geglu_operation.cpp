@@ -69,8 +69,8 @@ class Geglu final : public RowOperation {
     if (pass == Pass::forward) {
       plan.launches = {independent_launch("geglu_forward", {"c", "a", "b"}, problem, config)};
     } else {
-      plan.launches = {independent_launch("geglu_backward", {in_place ? "a" : "da", in_place ? "b" : "db", "dc", "a", "b"},
-                                          problem, config)};
+      plan.launches = {independent_launch(
+          "geglu_backward", {in_place ? "a" : "da", in_place ? "b" : "db", "dc", "a", "b"}, problem, config)};
     }
     return plan;
   }

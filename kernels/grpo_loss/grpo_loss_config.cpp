@@ -17,7 +17,8 @@ RowSpace space(Pass) {
 
 RowSpace space(Pass pass, const Problem& problem) {
   RowSpace result = space(pass);
-  result.output_bytes = pass == Pass::forward ? 0 : double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  result.output_bytes =
+      pass == Pass::forward ? 0 : double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
   result.in_place = pass == Pass::forward || flag_option(problem, "in_place");
   return result;
 }

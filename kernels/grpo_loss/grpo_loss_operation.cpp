@@ -24,39 +24,42 @@ class GrpoLoss final : public RowOperation {
     return "a reduction over each row of logits, losses of tokens and sequences, and a second reading for the gradient";
   }
   std::string formula() const override {
-    return "forward: logp = log_softmax(logits / temperature)[id], rho = e^(logp - old), loss = -min(rho A, clip(rho) A) + "
+    return "forward: logp = log_softmax(logits / temperature)[id], rho = e^(logp - old), loss = -min(rho A, clip(rho) "
+           "A) + "
            "beta kl of each token (and seven more types)\n"
            "backward: dlogits = ([column is id] - p) * dloss/dlogp / temperature\n"
            "(GRPO: Shao et al. 2024, arXiv:2402.03300; DAPO: arXiv:2503.14476; further types: grpo_loss_tokens.hpp)";
   }
   std::vector<OptionSpec> options() const override {
-    return {{"loss_type", {"grpo", "dapo", "bnpo", "dr_grpo", "luspo", "cispo", "sapo", "vespo"}, "formula and reduction"},
-            {"importance_sampling_level", {"token", "sequence"}, "whether rho is a token's or its sequence's"},
-            {"reduce", {"no", "yes"}, "whether losses, kl and clipping are reduced to one number each"},
-            {"old_logp", {"yes", "no"}, "whether the old policy's log probabilities are given; no: the present ones"},
-            {"completion_mask", {"yes", "no"}, "whether some tokens are left out"},
-            {"vllm_is_ratio", {"no", "token", "sequence"}, "ratio of the sampler that multiplies the loss before kl"},
-            {"use_bias_correction_kl", {"no", "yes"}, "whether kl is multiplied by rho"},
-            {"in_place", {"yes", "no"}, "whether backward writes the gradient over the logits"},
-            {"temperature", {}, "divides the logits", "0.9", {"0.9", "1.5"}},
-            {"beta", {}, "factor of kl; 0: no reference model", "0.04", {"0.04", "0"}},
-            {"eps_low", {}, "rho is clipped below 1 - eps_low", "0.2", {"0.2", "0.1"}},
-            {"eps_high", {}, "rho is clipped above 1 + eps_high (cispo: above eps_high)", "0.4", {"0.4", "0.3"}},
-            {"delta", {}, "an upper bound of the unclipped rho (two-sided clipping); 0: none", "0", {"0", "1.2"}},
-            {"sapo_temperature_pos", {}, "sapo's temperature for positive advantages", "1", {"1", "1.3"}},
-            {"sapo_temperature_neg", {}, "sapo's temperature for the others", "1.05", {"1.05", "0.8"}},
-            {"max_completion_length", {}, "dr_grpo divides by it; 0: by the length of the batch", "0", {"0", "12"}},
-            {"num_items_in_batch", {}, "dapo, cispo and vespo divide by it; 0: by the tokens with mask", "0", {"0", "50"}}};
+    return {
+        {"loss_type", {"grpo", "dapo", "bnpo", "dr_grpo", "luspo", "cispo", "sapo", "vespo"}, "formula and reduction"},
+        {"importance_sampling_level", {"token", "sequence"}, "whether rho is a token's or its sequence's"},
+        {"reduce", {"no", "yes"}, "whether losses, kl and clipping are reduced to one number each"},
+        {"old_logp", {"yes", "no"}, "whether the old policy's log probabilities are given; no: the present ones"},
+        {"completion_mask", {"yes", "no"}, "whether some tokens are left out"},
+        {"vllm_is_ratio", {"no", "token", "sequence"}, "ratio of the sampler that multiplies the loss before kl"},
+        {"use_bias_correction_kl", {"no", "yes"}, "whether kl is multiplied by rho"},
+        {"in_place", {"yes", "no"}, "whether backward writes the gradient over the logits"},
+        {"temperature", {}, "divides the logits", "0.9", {"0.9", "1.5"}},
+        {"beta", {}, "factor of kl; 0: no reference model", "0.04", {"0.04", "0"}},
+        {"eps_low", {}, "rho is clipped below 1 - eps_low", "0.2", {"0.2", "0.1"}},
+        {"eps_high", {}, "rho is clipped above 1 + eps_high (cispo: above eps_high)", "0.4", {"0.4", "0.3"}},
+        {"delta", {}, "an upper bound of the unclipped rho (two-sided clipping); 0: none", "0", {"0", "1.2"}},
+        {"sapo_temperature_pos", {}, "sapo's temperature for positive advantages", "1", {"1", "1.3"}},
+        {"sapo_temperature_neg", {}, "sapo's temperature for the others", "1.05", {"1.05", "0.8"}},
+        {"max_completion_length", {}, "dr_grpo divides by it; 0: by the length of the batch", "0", {"0", "12"}},
+        {"num_items_in_batch", {}, "dapo, cispo and vespo divide by it; 0: by the tokens with mask", "0", {"0", "50"}}};
   }
   SourceNotes source_notes(const Problem& problem) const override {
-    return {"unit stride along a row of logits; forward reads it once in stretches, backward once",
-            "STREAMING_STORES: gradients in memory of their own bypass the caches",
-            flag_option(problem, "in_place") ? "backward writes the gradient over the logits" : "none",
-            "lse and logp of each token (and rho of each sequence) are saved; probabilities are recomputed in backward",
-            "exponentials, sums and losses in fp32; gradients rounded to the type, to nearest even",
-            "fp32 throughout, one rounding of each gradient",
-            "maximum and sum of exponentials in one reading; scalar work of tokens and sequences in launches of their own",
-            "ELEMENT, the options, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
+    return {
+        "unit stride along a row of logits; forward reads it once in stretches, backward once",
+        "STREAMING_STORES: gradients in memory of their own bypass the caches",
+        flag_option(problem, "in_place") ? "backward writes the gradient over the logits" : "none",
+        "lse and logp of each token (and rho of each sequence) are saved; probabilities are recomputed in backward",
+        "exponentials, sums and losses in fp32; gradients rounded to the type, to nearest even",
+        "fp32 throughout, one rounding of each gradient",
+        "maximum and sum of exponentials in one reading; scalar work of tokens and sequences in launches of their own",
+        "ELEMENT, the options, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
   }
   std::string x_name() const override { return "vocab_size"; }
   std::vector<std::int64_t> default_sizes(const Target&, DType) const override { return {8192, 16384, 32768, 131072}; }
@@ -135,7 +138,8 @@ std::string GrpoLoss::check_values(const Problem& problem) const {
   if (!(number("temperature") > 0)) return "temperature must be positive";
   if (number("beta") < 0) return "beta must not be negative";
   if (number("delta") < 0) return "delta must not be negative";
-  if (number("delta") != 0 && !is_ppo(type)) return "delta is of loss types that clip rho on both sides, not of " + type;
+  if (number("delta") != 0 && !is_ppo(type))
+    return "delta is of loss types that clip rho on both sides, not of " + type;
   if (grpo_loss::by_sequence(problem) && !is_ppo(type)) {
     return "importance_sampling_level sequence is of loss types that clip rho on both sides, not of " + type;
   }
@@ -146,7 +150,8 @@ std::string GrpoLoss::check_values(const Problem& problem) const {
   if (problem.depth < 0 || (problem.depth > 0 && problem.rows % problem.depth != 0)) {
     return "rows (tokens) must be a multiple of depth (sequences)";
   }
-  if (problem.columns > std::numeric_limits<std::int32_t>::max()) return "columns must be at most 2^31 - 1: they are tokens' ids";
+  if (problem.columns > std::numeric_limits<std::int32_t>::max())
+    return "columns must be at most 2^31 - 1: they are tokens' ids";
   if (problem.columns == 0 && problem.rows > 0) return "tokens without columns have no ids";
   return "";
 }
@@ -166,7 +171,8 @@ std::vector<TensorSpec> GrpoLoss::tensors(const Problem& problem) const {
   vector("advantages", sequences);
   // Log probabilities as normal logits have them: -log(columns) less half their variance, and a policy not far from them.
   const double temperature = number_option(problem, "temperature");
-  const double typical = -std::log(double(std::max<std::int64_t>(problem.columns, 1))) - 0.5 / (temperature * temperature);
+  const double typical =
+      -std::log(double(std::max<std::int64_t>(problem.columns, 1))) - 0.5 / (temperature * temperature);
   for (const char* name : {"old_logp", "ref_logp"}) {
     if (std::string(name) == "old_logp" ? !flag_option(problem, name) : !grpo_loss::has_kl(problem)) continue;
     vector(name, tokens);
@@ -178,7 +184,8 @@ std::vector<TensorSpec> GrpoLoss::tensors(const Problem& problem) const {
   }
   const std::string& ratio = problem.options.at("vllm_is_ratio");
   if (ratio != "no" && problem.options.at("loss_type") != "vespo") {
-    tensors.push_back({"vllm_is_ratio", DType::fp32, ratio == "token" ? tokens : sequences, 1, 1, Distribution::uniform, 1, 0.5});
+    tensors.push_back(
+        {"vllm_is_ratio", DType::fp32, ratio == "token" ? tokens : sequences, 1, 1, Distribution::uniform, 1, 0.5});
   }
   if (problem.options.at("loss_type") == "vespo") {
     tensors.push_back({"phi", DType::fp32, sequences, 1, 1, Distribution::uniform, 1, 0.5});
@@ -200,7 +207,8 @@ PassSpec GrpoLoss::pass(Pass pass, const Problem& problem) const {
   const auto exists = [&](const std::string& name) {
     return std::any_of(all.begin(), all.end(), [&](const TensorSpec& spec) { return spec.name == name; });
   };
-  for (const char* name : {"logits", "completion_ids", "advantages", "old_logp", "ref_logp", "completion_mask", "vllm_is_ratio", "phi"}) {
+  for (const char* name :
+       {"logits", "completion_ids", "advantages", "old_logp", "ref_logp", "completion_mask", "vllm_is_ratio", "phi"}) {
     if (exists(name)) inputs.push_back(name);
   }
   for (const char* name : {"rho", "counts"}) {

@@ -47,8 +47,13 @@ void append(std::vector<Argument>& to, std::vector<Argument> more) {
 
 // logp to phi: what token programs read.
 std::vector<Argument> token_inputs(const Problem& problem) {
-  return {tensor("logp"), old_of(problem), tensor_or_null("ref_logp", has_kl(problem)), mask_of(problem),
-          tensor("advantages"), ratio_of(problem), tensor_or_null("rho", by_sequence(problem)),
+  return {tensor("logp"),
+          old_of(problem),
+          tensor_or_null("ref_logp", has_kl(problem)),
+          mask_of(problem),
+          tensor("advantages"),
+          ratio_of(problem),
+          tensor_or_null("rho", by_sequence(problem)),
           tensor_or_null("phi", type_of(problem) == "vespo")};
 }
 std::vector<Argument> token_numbers(const Problem& problem) {
@@ -76,8 +81,9 @@ void add_counts(const std::string& prefix, const Problem& problem, const RowConf
   if (!needs_counts(problem)) return;
   const Sizes sizes = sizes_of(problem);
   Launch launch = program_launch(prefix + "sequence", sizes.sequences, config);
-  launch.arguments = {tensor("logp"), old_of(problem), mask_of(problem), tensor("counts"),
-                      tensor_or_null("rho", by_sequence(problem)), sizes.length};
+  launch.arguments = {
+      tensor("logp"), old_of(problem), mask_of(problem), tensor("counts"), tensor_or_null("rho", by_sequence(problem)),
+      sizes.length};
   plan.launches.push_back(std::move(launch));
 }
 
@@ -123,16 +129,18 @@ void add_token_losses(const std::string& prefix, const Problem& problem, const R
   Launch tokens = program_launch(prefix + "tokens", grid.programs, config);
   tokens.arguments = {tensor(rows_of("loss")), float_at(rows_of("kl"), kl), tensor(rows_of("is_clipped"))};
   append(tokens.arguments, token_inputs(problem));
-  append(tokens.arguments, {problem.rows, grid.rows_per_program, sizes.length, sizes.sequences, ratio_of_sequence(problem)});
+  append(tokens.arguments,
+         {problem.rows, grid.rows_per_program, sizes.length, sizes.sequences, ratio_of_sequence(problem)});
   append(tokens.arguments, token_numbers(problem));
   plan.launches.push_back(std::move(tokens));
   if (!reduced) return;
   Launch sums = program_launch(prefix + "sequence_sums", sizes.sequences, config);
-  sums.arguments = {tensor("sums"), tensor("loss_rows"), float_at("kl_rows", kl), tensor("is_clipped_rows"), tensor("counts"),
-                    sizes.length, sizes.sequences, normalizer(problem)};
+  sums.arguments = {tensor("sums"),   tensor("loss_rows"), float_at("kl_rows", kl), tensor("is_clipped_rows"),
+                    tensor("counts"), sizes.length,        sizes.sequences,         normalizer(problem)};
   plan.launches.push_back(std::move(sums));
   Launch result = program_launch(prefix + "reduce", 1, config);
-  result.arguments = {tensor("loss"), float_at("kl", kl), tensor("is_clipped"), tensor("sums"), tensor("counts"), sizes.sequences};
+  result.arguments = {tensor("loss"), float_at("kl", kl), tensor("is_clipped"),
+                      tensor("sums"), tensor("counts"),   sizes.sequences};
   plan.launches.push_back(std::move(result));
 }
 
@@ -143,8 +151,15 @@ void add_token_gradients(const std::string& prefix, const Problem& problem, cons
   if (by_sequence(problem)) {
     plan.scratch.push_back({"sequence_gradients", DType::fp32, sizes.sequences, 1, 1});
     Launch launch = program_launch(prefix + "sequence_gradient", sizes.sequences, config);
-    launch.arguments = {tensor("sequence_gradients"), tensor("dloss"), mask_of(problem), ratio_of(problem), tensor("counts"),
-                        sizes.length, sizes.sequences, ratio_of_sequence(problem), normalizer(problem)};
+    launch.arguments = {tensor("sequence_gradients"),
+                        tensor("dloss"),
+                        mask_of(problem),
+                        ratio_of(problem),
+                        tensor("counts"),
+                        sizes.length,
+                        sizes.sequences,
+                        ratio_of_sequence(problem),
+                        normalizer(problem)};
     plan.launches.push_back(std::move(launch));
   }
   const RowGrid grid = token_grid(problem, config);
@@ -152,7 +167,8 @@ void add_token_gradients(const std::string& prefix, const Problem& problem, cons
   tokens.arguments = {tensor("dlogp"), tensor("dloss"), float_at("counts", counted),
                       float_at("sequence_gradients", by_sequence(problem))};
   append(tokens.arguments, token_inputs(problem));
-  append(tokens.arguments, {problem.rows, grid.rows_per_program, sizes.length, sizes.sequences, ratio_of_sequence(problem)});
+  append(tokens.arguments,
+         {problem.rows, grid.rows_per_program, sizes.length, sizes.sequences, ratio_of_sequence(problem)});
   append(tokens.arguments, token_numbers(problem));
   tokens.arguments.emplace_back(normalizer(problem));
   plan.launches.push_back(std::move(tokens));
@@ -164,8 +180,8 @@ void add_last_positions(const std::string& prefix, const Problem& problem, const
   last.rows = sizes.sequences;
   const RowGrid grid = independent_rows(config, last);
   Launch launch = program_launch(prefix + "last_positions", grid.programs, config);
-  launch.arguments = {tensor(gradient_name(problem)), row_stride(problem), sizes.sequences, grid.rows_per_program,
-                      problem.columns, sizes.length};
+  launch.arguments = {tensor(gradient_name(problem)), row_stride(problem), sizes.sequences,
+                      grid.rows_per_program,          problem.columns,     sizes.length};
   plan.launches.push_back(std::move(launch));
 }
 
@@ -176,18 +192,29 @@ Plan launches(Pass pass, const Problem& problem, const RowConfig& config) {
   Plan plan;
   if (pass == Pass::forward) {
     Launch launch = program_launch("grpo_loss_log_probabilities", grid.programs, config);
-    launch.arguments = {tensor("logits"), row_stride(problem), tensor("completion_ids"), mask_of(problem), tensor("lse"),
-                        tensor("logp"), problem.rows, grid.rows_per_program, problem.columns, sizes.length,
-                        inverse_temperature};
+    launch.arguments = {tensor("logits"), row_stride(problem),   tensor("completion_ids"),
+                        mask_of(problem), tensor("lse"),         tensor("logp"),
+                        problem.rows,     grid.rows_per_program, problem.columns,
+                        sizes.length,     inverse_temperature};
     plan.launches.push_back(std::move(launch));
     add_token_losses("grpo_loss_", problem, config, plan);
     return plan;
   }
   add_token_gradients("grpo_loss_", problem, config, plan);
   Launch launch = program_launch("grpo_loss_backward", grid.programs, config);
-  launch.arguments = {tensor(gradient_name(problem)), row_stride(problem), tensor("logits"), row_stride(problem),
-                      tensor("completion_ids"), mask_of(problem), tensor("lse"), tensor("dlogp"), problem.rows,
-                      grid.rows_per_program, problem.columns, sizes.length, inverse_temperature};
+  launch.arguments = {tensor(gradient_name(problem)),
+                      row_stride(problem),
+                      tensor("logits"),
+                      row_stride(problem),
+                      tensor("completion_ids"),
+                      mask_of(problem),
+                      tensor("lse"),
+                      tensor("dlogp"),
+                      problem.rows,
+                      grid.rows_per_program,
+                      problem.columns,
+                      sizes.length,
+                      inverse_temperature};
   plan.launches.push_back(std::move(launch));
   add_last_positions("grpo_loss_", problem, config, plan);
   return plan;

@@ -163,8 +163,8 @@ TILE_FN void sequence_sums(tile::Machine& machine, float* sums, const float* los
 }
 
 // The reduced loss, and the means of kl and of clips over tokens with mask.
-TILE_FN void reduce(tile::Machine& machine, float* loss, float* kl, float* clip, const float* sums,
-                    const float* counts, std::int64_t sequences) {
+TILE_FN void reduce(tile::Machine& machine, float* loss, float* kl, float* clip, const float* sums, const float* counts,
+                    std::int64_t sequences) {
   const float all = tile::maximum(all_tokens(machine, counts, sequences), 1.0f);
   const auto block = machine.one_row(sequences);
   const auto total = [&](int which) {

@@ -14,14 +14,14 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
-  plan.launches.push_back({"layer_norm_forward",
-                           grid.programs,
-                           config.num_threads,
-                           config.shared_bytes,
-                           1,
-                           {tensor("y"), stride, tensor("x"), stride, tensor("weight"), tensor("bias"), tensor("mean"),
-                            tensor("rstd"), problem.rows, grid.rows_per_program, problem.columns,
-                            float(number_option(problem, "eps"))}});
+  plan.launches.push_back(
+      {"layer_norm_forward",
+       grid.programs,
+       config.num_threads,
+       config.shared_bytes,
+       1,
+       {tensor("y"), stride, tensor("x"), stride, tensor("weight"), tensor("bias"), tensor("mean"), tensor("rstd"),
+        problem.rows, grid.rows_per_program, problem.columns, float(number_option(problem, "eps"))}});
   return plan;
 }
 
@@ -53,9 +53,10 @@ void eager_forward(EagerPlan& plan, const Problem& problem) {
   const std::int64_t rows = problem.rows, columns = problem.columns;
   const float share = columns > 0 ? 1 / float(columns) : 0;
   const Operand values = plan.temporary("x_upcast", DType::fp32), centered = plan.temporary("centered", DType::fp32),
-                squares = plan.temporary("squares", DType::fp32), normalized = plan.temporary("normalized", DType::fp32),
-                scaled = plan.temporary("scaled", DType::fp32);
-  const Operand variance = plan.vector("variance", DType::fp32, rows), sum = plan.vector("variance_eps", DType::fp32, rows);
+                squares = plan.temporary("squares", DType::fp32),
+                normalized = plan.temporary("normalized", DType::fp32), scaled = plan.temporary("scaled", DType::fp32);
+  const Operand variance = plan.vector("variance", DType::fp32, rows),
+                sum = plan.vector("variance_eps", DType::fp32, rows);
   plan.over_rows("eager_upcast", {values, plan.matrix("x")});
   plan.row_reduction("eager_mean", "mean", values, share);
   plan.over_rows("eager_subtract_rows", {centered, values}, {"mean"});
@@ -75,7 +76,8 @@ void eager_backward(EagerPlan& plan, const Problem& problem) {
                 terms = plan.temporary("weight_terms", DType::fp32), g = plan.temporary("gradient", DType::fp32),
                 products = plan.temporary("products", DType::fp32), along = plan.temporary("along", DType::fp32),
                 rest = plan.temporary("rest", DType::fp32), centered = plan.temporary("centered", DType::fp32);
-  const Operand mean_gh = plan.vector("mean_product", DType::fp32, rows), mean_g = plan.vector("mean_gradient", DType::fp32, rows);
+  const Operand mean_gh = plan.vector("mean_product", DType::fp32, rows),
+                mean_g = plan.vector("mean_gradient", DType::fp32, rows);
   plan.over_rows("eager_normalize", {h, plan.matrix("x")}, {"mean", "rstd"});
   plan.over_rows("eager_weight_terms", {terms, dy, h});
   plan.column_sum("dweight", terms);
@@ -103,19 +105,22 @@ class LayerNorm final : public RowOperation {
            "over rows of dy\n"
            "(Ba, Kiros and Hinton 2016, arXiv:1607.06450)";
   }
-  std::vector<OptionSpec> options() const override { return {{"eps", {}, "added to the variance", "1e-6", {"1e-6", "0.001"}}}; }
+  std::vector<OptionSpec> options() const override {
+    return {{"eps", {}, "added to the variance", "1e-6", {"1e-6", "0.001"}}};
+  }
   SourceNotes source_notes(const Problem& problem) const override {
-    return {"unit stride along a row, rows contiguous or padded; forward reads each row three times and backward twice, "
-            "all but the first time from its core's caches",
-            "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
-            "none: dx has memory of its own",
-            "mean and rstd are saved (two values a row); h is recomputed in backward",
-            "sums, mean, rstd and products in fp32; " +
-                std::string(problem.dtype == DType::fp32 ? "nothing" : "results") + " rounded to nearest even",
-            "fp32 throughout, one rounding of each result",
-            "mean, then the mean of squared deviations, then a map; backward accumulates dw and db over the rows of a "
-            "program, then sums the programs",
-            "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
+    return {
+        "unit stride along a row, rows contiguous or padded; forward reads each row three times and backward twice, "
+        "all but the first time from its core's caches",
+        "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+        "none: dx has memory of its own",
+        "mean and rstd are saved (two values a row); h is recomputed in backward",
+        "sums, mean, rstd and products in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
+            " rounded to nearest even",
+        "fp32 throughout, one rounding of each result",
+        "mean, then the mean of squared deviations, then a map; backward accumulates dw and db over the rows of a "
+        "program, then sums the programs",
+        "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
   }
 
   std::vector<TensorSpec> tensors(const Problem& problem) const override {

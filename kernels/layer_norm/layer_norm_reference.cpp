@@ -35,7 +35,7 @@ void forward(const Problem& problem, Values& values) {
 void backward(const Problem& problem, Values& values) {
   const std::int64_t rows = problem.rows, columns = problem.columns;
   const std::vector<double>&x = values.at("x"), &dy = values.at("dy"), &weight = values.at("weight"),
-                           &means = values.at("mean"), &rstds = values.at("rstd");
+        &means = values.at("mean"), &rstds = values.at("rstd");
   std::vector<double> dx(x.size()), dweight(columns, 0.0), dbias(columns, 0.0), h(columns);
   for (std::int64_t r = 0; r < rows; ++r) {
     const double *dyr = dy.data() + r * columns, *xr = x.data() + r * columns;

@@ -27,16 +27,17 @@ class Softmax final : public RowOperation {
   }
   std::vector<OptionSpec> options() const override { return {}; }
   SourceNotes source_notes(const Problem& problem) const override {
-    return {"unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
-            "its caches",
-            "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
-            "none: y and dx have memory of their own",
-            "y is saved; x is not read in backward",
-            "exponentials and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
-                " rounded to nearest even",
-            "fp32 throughout, one rounding of each result",
-            "maximum and sum of exponentials in one reading of a row, then a map; backward a dot product, then a map",
-            "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
+    return {
+        "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
+        "its caches",
+        "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+        "none: y and dx have memory of their own",
+        "y is saved; x is not read in backward",
+        "exponentials and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
+            " rounded to nearest even",
+        "fp32 throughout, one rounding of each result",
+        "maximum and sum of exponentials in one reading of a row, then a map; backward a dot product, then a map",
+        "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
     std::vector<TensorSpec> tensors;

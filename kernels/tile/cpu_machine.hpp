@@ -344,9 +344,8 @@ class Block {
   }
   template <class T>
   TILE_FN Column<R> gather(Row<T> row, const Indices<R>& at) const {
-    return each_row([&](int r) TILE_LAMBDA {
-      return at[r] >= 0 && at[r] < columns_ ? to_float(row.data[at[r]]) : not_a_number();
-    });
+    return each_row(
+        [&](int r) TILE_LAMBDA { return at[r] >= 0 && at[r] < columns_ ? to_float(row.data[at[r]]) : not_a_number(); });
   }
 
   // The largest f over the columns, for each row; -infinity where there are none. A NaN may be passed over.
@@ -409,9 +408,7 @@ class Block {
   TILE_FN auto sums(F f) const {
     constexpr int K = sizeof(as_results(f(Element{}))) / sizeof(Values);
     Columns<R, K> total;
-    repeat<K>([&](int k) TILE_LAMBDA {
-      repeat<R>([&](int r) TILE_LAMBDA { total.of[k].values[r] = 0; });
-    });
+    repeat<K>([&](int k) TILE_LAMBDA { repeat<R>([&](int r) TILE_LAMBDA { total.of[k].values[r] = 0; }); });
     std::int64_t c = 0;
     while (c < columns_) {
       Values part[R][K] = {};
@@ -511,13 +508,11 @@ class Block {
     return column;
   }
 
-
   template <class F>
   TILE_FN Column<R> maximum_between(std::int64_t c, std::int64_t last, F f) const {
     Values part[R][U];
-    repeat<R>([&](int r) TILE_LAMBDA {
-      repeat<U>([&](int u) TILE_LAMBDA { part[r][u] = Values::broadcast(-infinity()); });
-    });
+    repeat<R>([&](int r)
+                  TILE_LAMBDA { repeat<U>([&](int u) TILE_LAMBDA { part[r][u] = Values::broadcast(-infinity()); }); });
     for (; c + step <= last; c += step) {
       repeat<U>([&](int u) TILE_LAMBDA {
         repeat<R>([&](int r) TILE_LAMBDA { part[r][u] = maximum(f(Element{c + u * lanes, r, u}), part[r][u]); });

@@ -107,8 +107,10 @@ struct StoreRows {
   T* row;
   TILE_FN void commit(Element<Aligned> e, Values v) const {
     const Raw<T> raw = narrow<T>(v);
-    if constexpr (Aligned) store_vector<T>(row + e.column, raw);
-    else store_elements<T>(row + e.column, raw, e.count);
+    if constexpr (Aligned)
+      store_vector<T>(row + e.column, raw);
+    else
+      store_elements<T>(row + e.column, raw, e.count);
   }
 };
 

@@ -227,8 +227,10 @@ class Block {
 #pragma unroll
       for (int u = 0; u < vectors; ++u) {
         const Element<Aligned> e = element(0, u);
-        if (exists && (has_all() || e.count > 0)) tile.raw[u] = load_vector<T>(tile.row + e.column);
-        else tile.raw[u] = Raw<T>{};
+        if (exists && (has_all() || e.count > 0))
+          tile.raw[u] = load_vector<T>(tile.row + e.column);
+        else
+          tile.raw[u] = Raw<T>{};
       }
     }
   }
@@ -251,8 +253,10 @@ class Block {
   TILE_FN Element<Aligned> element(std::int64_t base, int u) const {
     Element<Aligned> e = whole_element(base, u);
     const std::int64_t left = columns_ - e.column;
-    if constexpr (Aligned) e.count = left > 0 ? lanes : 0;
-    else e.count = left < 0 ? 0 : left < lanes ? int(left) : lanes;
+    if constexpr (Aligned)
+      e.count = left > 0 ? lanes : 0;
+    else
+      e.count = left < 0 ? 0 : left < lanes ? int(left) : lanes;
     if (block_row > 1 && !active_) e.count = 0;
     return e;
   }

@@ -92,8 +92,10 @@ TILE_FN Raw<T> narrow(Values a) {
 // a rounded to T's precision, as fp32.
 template <class T>
 TILE_FN Values rounded(Values a) {
-  if constexpr (sizeof(T) == 4 || no_compute) return a;
-  else return widen<T>(narrow<T>(a));
+  if constexpr (sizeof(T) == 4 || no_compute)
+    return a;
+  else
+    return widen<T>(narrow<T>(a));
 }
 template <class T>
 TILE_FN float to_float(T element) {
@@ -107,8 +109,10 @@ TILE_FN float to_float(T element) {
 }
 template <class T>
 TILE_FN T from_float(float f) {
-  if constexpr (sizeof(T) == 4) return f;
-  else return {static_cast<std::uint16_t>(narrow_pair(Type<T>{}, f, 0.0f))};
+  if constexpr (sizeof(T) == 4)
+    return f;
+  else
+    return {static_cast<std::uint16_t>(narrow_pair(Type<T>{}, f, 0.0f))};
 }
 template <class T>
 TILE_FN float rounded(float a) {
@@ -159,8 +163,10 @@ TILE_FN void store_vector(T* to, const Raw<T>& raw) {
     for (int i = 0; i < Raw<T>::count; i += 4) {
       const uint4 q = make_uint4(raw.words[i], raw.words[i + 1], raw.words[i + 2], raw.words[i + 3]);
       uint4* at = reinterpret_cast<uint4*>(to) + i / 4;
-      if constexpr (cache_policy >= 1) __stcs(at, q);
-      else *at = q;
+      if constexpr (cache_policy >= 1)
+        __stcs(at, q);
+      else
+        *at = q;
     }
   } else {
     *reinterpret_cast<uint2*>(to) = make_uint2(raw.words[0], raw.words[1]);
@@ -176,8 +182,10 @@ TILE_FN Raw<T> load_elements(const T* from, int count) {
 #pragma unroll
   for (int j = 0; j < lanes; ++j) {
     if (j >= count) continue;
-    if constexpr (sizeof(T) == 4) raw.words[j] = reinterpret_cast<const std::uint32_t*>(from)[j];
-    else raw.words[j / 2] |= std::uint32_t(reinterpret_cast<const std::uint16_t*>(from)[j]) << (j % 2 * 16);
+    if constexpr (sizeof(T) == 4)
+      raw.words[j] = reinterpret_cast<const std::uint32_t*>(from)[j];
+    else
+      raw.words[j / 2] |= std::uint32_t(reinterpret_cast<const std::uint16_t*>(from)[j]) << (j % 2 * 16);
   }
   return raw;
 }

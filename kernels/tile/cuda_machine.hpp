@@ -99,8 +99,8 @@ class Machine {
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           const std::int64_t row = p + i * rows_at_a_time;
-          loaded[i] = row < partials ? four_columns(matrix + row * columns, column, end, columns)
-                                     : make_float4(0, 0, 0, 0);
+          loaded[i] =
+              row < partials ? four_columns(matrix + row * columns, column, end, columns) : make_float4(0, 0, 0, 0);
         }
 #pragma unroll
         for (int i = 0; i < 8; ++i) add(part, loaded[i]);

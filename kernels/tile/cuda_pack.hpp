@@ -70,18 +70,18 @@ TILE_FN Pack<N> each_lane(Pack<N> a, Pack<N> b, F f) {
   return a;
 }
 
-#define TILE_OPERATOR(OP)                                               \
-  template <int N>                                                      \
-  TILE_FN Pack<N> operator OP(Pack<N> a, Pack<N> b) {                   \
-    return each_lane(a, b, [](float x, float y) { return x OP y; });    \
-  }                                                                     \
-  template <int N>                                                      \
-  TILE_FN Pack<N> operator OP(Pack<N> a, float b) {                     \
-    return each_lane(a, [&](float x) { return x OP b; });               \
-  }                                                                     \
-  template <int N>                                                      \
-  TILE_FN Pack<N> operator OP(float a, Pack<N> b) {                     \
-    return each_lane(b, [&](float y) { return a OP y; });               \
+#define TILE_OPERATOR(OP)                                            \
+  template <int N>                                                   \
+  TILE_FN Pack<N> operator OP(Pack<N> a, Pack<N> b) {                \
+    return each_lane(a, b, [](float x, float y) { return x OP y; }); \
+  }                                                                  \
+  template <int N>                                                   \
+  TILE_FN Pack<N> operator OP(Pack<N> a, float b) {                  \
+    return each_lane(a, [&](float x) { return x OP b; });            \
+  }                                                                  \
+  template <int N>                                                   \
+  TILE_FN Pack<N> operator OP(float a, Pack<N> b) {                  \
+    return each_lane(b, [&](float y) { return a OP y; });            \
   }
 TILE_OPERATOR(+)
 TILE_OPERATOR(-)
@@ -94,20 +94,20 @@ TILE_FN Pack<N> operator-(Pack<N> a) {
   return each_lane(a, [](float x) { return -x; });
 }
 
-#define TILE_COMPARISON(OP)                                                     \
-  template <int N>                                                              \
-  TILE_FN Mask<N> operator OP(Pack<N> a, Pack<N> b) {                           \
-    Mask<N> mask;                                                               \
+#define TILE_COMPARISON(OP)                                                         \
+  template <int N>                                                                  \
+  TILE_FN Mask<N> operator OP(Pack<N> a, Pack<N> b) {                               \
+    Mask<N> mask;                                                                   \
     _Pragma("unroll") for (int j = 0; j < N; ++j) mask.holds[j] = a.v[j] OP b.v[j]; \
-    return mask;                                                                \
-  }                                                                             \
-  template <int N>                                                              \
-  TILE_FN Mask<N> operator OP(Pack<N> a, float b) {                             \
-    return a OP Pack<N>::broadcast(b);                                          \
-  }                                                                             \
-  template <int N>                                                              \
-  TILE_FN Mask<N> operator OP(float a, Pack<N> b) {                             \
-    return Pack<N>::broadcast(a) OP b;                                          \
+    return mask;                                                                    \
+  }                                                                                 \
+  template <int N>                                                                  \
+  TILE_FN Mask<N> operator OP(Pack<N> a, float b) {                                 \
+    return a OP Pack<N>::broadcast(b);                                              \
+  }                                                                                 \
+  template <int N>                                                                  \
+  TILE_FN Mask<N> operator OP(float a, Pack<N> b) {                                 \
+    return Pack<N>::broadcast(a) OP b;                                              \
   }
 TILE_COMPARISON(<)
 TILE_COMPARISON(<=)
@@ -220,10 +220,10 @@ TILE_FN float tanh(float x) {
 }
 TILE_FN float rsqrt(float x) { return rsqrtf(x); }
 TILE_FN float log(float x) { return logf(x); }
-#define TILE_FUNCTION(NAME)                                \
-  template <int N>                                         \
-  TILE_FN Pack<N> NAME(Pack<N> x) {                        \
-    return each_lane(x, [](float v) { return NAME(v); });  \
+#define TILE_FUNCTION(NAME)                               \
+  template <int N>                                        \
+  TILE_FN Pack<N> NAME(Pack<N> x) {                       \
+    return each_lane(x, [](float v) { return NAME(v); }); \
   }
 TILE_FUNCTION(exp)
 TILE_FUNCTION(sigmoid)

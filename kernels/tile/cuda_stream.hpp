@@ -117,7 +117,8 @@ class Stream {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  :
                  : "r"(shared_address(dynamic_shared()) + to * slot_bytes),
-                   "l"(__cvta_generic_to_global(source_[k] + from_row * stride_bytes_[k])), "r"(bytes_), "r"(barrier(to))
+                   "l"(__cvta_generic_to_global(source_[k] + from_row * stride_bytes_[k])), "r"(bytes_),
+                   "r"(barrier(to))
                  : "memory");
   }
   static TILE_FN void wait(int slot, int phase) {

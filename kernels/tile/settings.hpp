@@ -88,8 +88,10 @@ constexpr int stages = 0;
 #endif
 constexpr int streamed_operands = STREAMED_OPERANDS;
 
-static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1)) == 0, "NUM_WARPS is 1, 2, 4, 8, 16 or 32");
-static_assert((block_row & (block_row - 1)) == 0 && block_row <= threads, "BLOCK_ROW is a power of two, a thread each at least");
+static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1)) == 0,
+              "NUM_WARPS is 1, 2, 4, 8, 16 or 32");
+static_assert((block_row & (block_row - 1)) == 0 && block_row <= threads,
+              "BLOCK_ROW is a power of two, a thread each at least");
 static_assert(row_threads <= 32 || block_row <= 15, "at most 15 groups of more than a warp: a barrier each");
 static_assert(vectors >= 1 && NUM_STAGES >= 0 && (!exact || whole));
 

@@ -101,7 +101,8 @@ class SystemDialogue final : public Dialogue {
  private:
   bool stopped() const { return stop_ != nullptr && stop_->load(); }
   Error interrupted() const {
-    return {ErrorKind::interrupted, "the program's answer", "a request to stop", launch_.program, "run the same command again to resume"};
+    return {ErrorKind::interrupted, "the program's answer", "a request to stop", launch_.program,
+            "run the same command again to resume"};
   }
 
   // SIGPIPE of this write alone is swallowed.
@@ -146,7 +147,8 @@ class SystemDialogue final : public Dialogue {
     int status = 0;
     // Whatever the program left in its group dies before its number is given free.
     siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != child_) return false;
+    if (::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != child_)
+      return false;
     ::kill(-child_, SIGKILL);
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) continue;
     status_ = status;
@@ -193,7 +195,8 @@ Result<std::unique_ptr<Dialogue>> SystemProcesses::talk(const Command& command) 
 Result<std::unique_ptr<Dialogue>> ScriptedProcesses::talk(const Command& command) {
   commands.push_back(command);
   if (dialogues.empty())
-    return Error{ErrorKind::internal, "a scripted dialogue", "none is left", command.arguments.empty() ? "" : command.arguments.front(), "give the test one for each program"};
+    return Error{ErrorKind::internal, "a scripted dialogue", "none is left",
+                 command.arguments.empty() ? "" : command.arguments.front(), "give the test one for each program"};
   auto dialogue = std::make_unique<ScriptedDialogue>(dialogues.front());
   dialogues.pop_front();
   return std::unique_ptr<Dialogue>(std::move(dialogue));

@@ -30,14 +30,16 @@ class FileSystem {
   virtual Result<void> append(const std::string& path, const std::string& content) = 0;
 
   virtual Result<void> create_directories(const std::string& path) = 0;
-  virtual Result<void> remove(const std::string& path) = 0;             // a file; a missing one is no error
-  virtual Result<void> remove_recursively(const std::string& path) = 0;  // a folder and all below; a missing one is no error
+  virtual Result<void> remove(const std::string& path) = 0;  // a file; a missing one is no error
+  virtual Result<void> remove_recursively(
+      const std::string& path) = 0;  // a folder and all below; a missing one is no error
   virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;  // names, sorted
   // One name for one folder or file, whatever links lead to it; the path itself where there are no links.
   virtual std::string canonical(const std::string& path) { return path; }
   // The path from the root; links are not followed. What is absolute already stays.
   virtual std::string absolute(const std::string& path) { return path; }
-  virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;  // on the disk that holds path or its nearest existing parent
+  virtual Result<std::uint64_t> free_bytes(
+      const std::string& path) = 0;  // on the disk that holds path or its nearest existing parent
 };
 
 class SystemFiles final : public FileSystem {

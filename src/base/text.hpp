@@ -14,6 +14,7 @@ bool starts_with(std::string_view text, std::string_view prefix);
 
 // Names of `candidates` that `name` was probably meant to be, nearest first (edit distance at most a third of its length
 // plus one, or one containing the other); at most `limit`.
-std::vector<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates, std::size_t limit = 3);
+std::vector<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates,
+                                 std::size_t limit = 3);
 
 }  // namespace hone::base

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
 #include "cli/audit_command.hpp"
+#include "cli/command.hpp"
 #include "cli/counters_command.hpp"
 #include "cli/help.hpp"
 #include "model/version.hpp"
@@ -35,8 +35,13 @@ const char* kind_word(base::ErrorKind kind) {
 int report(const base::Error& error, bool json) {
   std::cerr << base::describe(error) << "\n";
   if (json)
-    std::cout << nlohmann::json{{"schema", "hone.error/1"}, {"kind", kind_word(error.kind)}, {"expected", error.expected}, {"found", error.found},
-                                {"where", error.where}, {"to_do", error.remedy}, {"exit_code", base::exit_code(error.kind)}}
+    std::cout << nlohmann::json{{"schema", "hone.error/1"},
+                                {"kind", kind_word(error.kind)},
+                                {"expected", error.expected},
+                                {"found", error.found},
+                                {"where", error.where},
+                                {"to_do", error.remedy},
+                                {"exit_code", base::exit_code(error.kind)}}
                      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
               << "\n";
   return base::exit_code(error.kind);
@@ -70,7 +75,8 @@ base::Result<std::vector<long long>> row_lengths(const std::vector<std::string>&
     char* end = nullptr;
     const long long value = std::strtoll(text.c_str(), &end, 10);
     if (end == text.c_str() || *end != 0 || value < 1 || value > (1LL << 40))
-      return base::Error{base::ErrorKind::usage, "row lengths as whole numbers of at least 1", "'" + text + "'", "--sizes", "give sizes like --sizes 4096,5120"};
+      return base::Error{base::ErrorKind::usage, "row lengths as whole numbers of at least 1", "'" + text + "'",
+                         "--sizes", "give sizes like --sizes 4096,5120"};
     sizes.push_back(value);
   }
   return sizes;
@@ -79,12 +85,17 @@ base::Result<std::vector<long long>> row_lengths(const std::vector<std::string>&
 int run_audit_of_paths(const CommandContext& context) {
   auto sizes = row_lengths(context.typed.list("--sizes"));
   if (!sizes) return fail(context, sizes.error());
-  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, *sizes}, context.out, context.err);
+  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, *sizes}, context.out,
+                   context.err);
 }
 
 int run_version(const CommandContext& context) {
   if (context.meant.talk.json)
-    context.out << nlohmann::json{{"schema", "hone.version/1"}, {"version", model::hone_version()}, {"commit", model::hone_commit()}}.dump(2) << "\n";
+    context.out << nlohmann::json{{"schema", "hone.version/1"},
+                                  {"version", model::hone_version()},
+                                  {"commit", model::hone_commit()}}
+                       .dump(2)
+                << "\n";
   else
     context.out << "hone " << model::hone_version() << " (" << model::hone_commit() << ")\n";
   return 0;
@@ -92,12 +103,20 @@ int run_version(const CommandContext& context) {
 
 const std::map<std::string, std::function<int(const CommandContext&)>>& handlers() {
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
-      {"doctor", run_doctor}, {"list", run_list},   {"profile", run_profile},         {"bench", run_bench},
-      {"optimize", run_optimize}, {"finalize", run_finalize}, {"run", run_all},
+      {"doctor", run_doctor},
+      {"list", run_list},
+      {"profile", run_profile},
+      {"bench", run_bench},
+      {"optimize", run_optimize},
+      {"finalize", run_finalize},
+      {"run", run_all},
       {"audit", run_audit_of_paths},
       {"compare", run_compare},
       {"counters", run_counters_file},
-      {"verify", run_verify}, {"man", run_man},     {"completions", run_completions}, {"version", run_version},
+      {"verify", run_verify},
+      {"man", run_man},
+      {"completions", run_completions},
+      {"version", run_version},
   };
   return all;
 }
@@ -112,7 +131,8 @@ int dispatch(const std::vector<std::string>& words) {
     return 0;
   }
   const bool people_read_err = json;
-  auto meant = interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
+  auto meant =
+      interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
   if (!meant) return report(meant.error(), json);
   watch_signals();
   Machine machine;
@@ -129,14 +149,21 @@ int run(int argc, char** argv) {
     const int code = dispatch(words);
     std::cout.flush();
     if (!std::cout) {
-      std::cerr << base::describe({base::ErrorKind::preflight, "standard output that takes what is written", "an error while writing", "standard output", "check the disk or the program that reads it"}) << "\n";
+      std::cerr << base::describe({base::ErrorKind::preflight, "standard output that takes what is written",
+                                   "an error while writing", "standard output",
+                                   "check the disk or the program that reads it"})
+                << "\n";
       return 3;
     }
     return code;
   } catch (const std::bad_alloc&) {
-    return report({base::ErrorKind::preflight, "enough memory", "an allocation failed", "hone", "use smaller --sizes or free memory"}, false);
+    return report({base::ErrorKind::preflight, "enough memory", "an allocation failed", "hone",
+                   "use smaller --sizes or free memory"},
+                  false);
   } catch (const std::exception& broken) {
-    return report({base::ErrorKind::internal, "no exception to reach the program's end", broken.what(), "hone", "report this with the command line"}, false);
+    return report({base::ErrorKind::internal, "no exception to reach the program's end", broken.what(), "hone",
+                   "report this with the command line"},
+                  false);
   }
 }
 

@@ -16,8 +16,10 @@ base::Result<std::string> run(base::Processes& processes, std::vector<std::strin
   auto outcome = processes.run(command);
   if (!outcome) return outcome.error();
   if (outcome->exit_status != 0 || outcome->timed_out)
-    return base::Error{base::ErrorKind::preflight, "'" + base::join_text(command.arguments, " ").substr(0, 120) + "' to succeed",
-                       base::trim(outcome->error.empty() ? outcome->output : outcome->error).substr(0, 400), root, "the change is applied and not committed; commit it by hand"};
+    return base::Error{base::ErrorKind::preflight,
+                       "'" + base::join_text(command.arguments, " ").substr(0, 120) + "' to succeed",
+                       base::trim(outcome->error.empty() ? outcome->output : outcome->error).substr(0, 400), root,
+                       "the change is applied and not committed; commit it by hand"};
   return base::trim(outcome->output);
 }
 
@@ -25,7 +27,9 @@ base::Result<std::string> run(base::Processes& processes, std::vector<std::strin
 const model::ResultRow* best_row(const model::Report& report) {
   const model::ResultRow* best = nullptr;
   for (const model::ResultRow& row : report.speedups)
-    if (row.metric == "speed" && row.verdict == model::Verdict::faster && row.ratio > 0 && (!best || row.ratio < best->ratio)) best = &row;
+    if (row.metric == "speed" && row.verdict == model::Verdict::faster && row.ratio > 0 &&
+        (!best || row.ratio < best->ratio))
+      best = &row;
   return best;
 }
 
@@ -34,24 +38,35 @@ const model::ResultRow* best_row(const model::Report& report) {
 std::string commit_title(const model::Report& report) {
   const model::ResultRow* best = best_row(report);
   if (!best) return fmt::format("[Perf] Optimize {} kernel", report.kernel);
-  return fmt::format("[Perf] Optimize {} kernel: {} up to {:.0f}% faster", report.kernel, best->mode, 100 * (1 - best->ratio));
+  return fmt::format("[Perf] Optimize {} kernel: {} up to {:.0f}% faster", report.kernel, best->mode,
+                     100 * (1 - best->ratio));
 }
 
 std::string commit_body(const model::Report& report) {
-  std::string text = fmt::format("Measured on {}; ratios are new over old kernel time with their intervals.\n\n", report.profile.device.name);
+  std::string text = fmt::format("Measured on {}; ratios are new over old kernel time with their intervals.\n\n",
+                                 report.profile.device.name);
   for (const model::ResultRow& row : report.speedups)
-    if (row.metric == "speed") text += fmt::format("- {} at {}: {:.3f} ({:.3f} to {:.3f})\n", row.mode, row.x_value, row.ratio, row.ci_low, row.ci_high);
-  for (const model::GateCount& gate : report.correctness) text += fmt::format("- {}: {} passed, {} failed\n", gate.name, gate.passed, gate.failed);
+    if (row.metric == "speed")
+      text += fmt::format("- {} at {}: {:.3f} ({:.3f} to {:.3f})\n", row.mode, row.x_value, row.ratio, row.ci_low,
+                          row.ci_high);
+  for (const model::GateCount& gate : report.correctness)
+    text += fmt::format("- {}: {} passed, {} failed\n", gate.name, gate.passed, gate.failed);
   return text;
 }
 
-base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report, const CommitRequest& request) {
+base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,
+                                        const CommitRequest& request) {
   if (request.push && !processes.find("gh"))
-    return base::Error{base::ErrorKind::preflight, "gh, which opens the pull request", "it is not on PATH", "--push", "install GitHub's gh, or use --commit and push by hand"};
-  if (auto inside = run(processes, {"git", "rev-parse", "--show-toplevel"}, request.root); !inside) return inside.error();
+    return base::Error{base::ErrorKind::preflight, "gh, which opens the pull request", "it is not on PATH", "--push",
+                       "install GitHub's gh, or use --commit and push by hand"};
+  if (auto inside = run(processes, {"git", "rev-parse", "--show-toplevel"}, request.root); !inside)
+    return inside.error();
   const std::string branch = fmt::format("hone/{}-{}-{}", report.kernel, report.winner, report.created.substr(0, 10));
-  if (auto switched = run(processes, {"git", "switch", "--create", branch}, request.root); !switched) return switched.error();
-  std::vector<std::string> add = {"git", "add", "--"}, commit = {"git", "commit", "--quiet", "-m", commit_title(report), "-m", commit_body(report), "--"};
+  if (auto switched = run(processes, {"git", "switch", "--create", branch}, request.root); !switched)
+    return switched.error();
+  std::vector<std::string> add = {"git", "add", "--"},
+                           commit = {"git", "commit", "--quiet", "-m", commit_title(report), "-m", commit_body(report),
+                                     "--"};
   add.insert(add.end(), report.changed_files.begin(), report.changed_files.end());
   commit.insert(commit.end(), report.changed_files.begin(), report.changed_files.end());
   if (auto added = run(processes, add, request.root); !added) return added.error();
@@ -60,8 +75,11 @@ base::Result<std::string> commit_change(base::Processes& processes, const model:
   if (!hash) return hash.error();
   std::string said = "commit " + *hash + " on branch " + branch;
   if (!request.push) return said;
-  if (auto pushed = run(processes, {"git", "push", "--set-upstream", "origin", branch}, request.root); !pushed) return pushed.error();
-  auto opened = run(processes, {"gh", "pr", "create", "--title", commit_title(report), "--body-file", request.description}, request.root);
+  if (auto pushed = run(processes, {"git", "push", "--set-upstream", "origin", branch}, request.root); !pushed)
+    return pushed.error();
+  auto opened =
+      run(processes, {"gh", "pr", "create", "--title", commit_title(report), "--body-file", request.description},
+          request.root);
   if (!opened) return opened.error();
   return said + ", pull request " + *opened;
 }

@@ -10,14 +10,15 @@
 namespace hone::cli {
 
 struct CommitRequest {
-  std::string root;          // of the checkout
-  bool push = false;         // also push and open a pull request, which needs gh
-  std::string description;   // path of pr.md, the pull request's text
+  std::string root;         // of the checkout
+  bool push = false;        // also push and open a pull request, which needs gh
+  std::string description;  // path of pr.md, the pull request's text
 };
 
 // Commits the report's changed files and nothing else; says branch and commit. Errors: no git repository, the branch exists, what
 // git or gh said. The work tree keeps the change either way.
-base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report, const CommitRequest& request);
+base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,
+                                        const CommitRequest& request);
 
 // Title and body by the form the repository uses.
 std::string commit_title(const model::Report& report);

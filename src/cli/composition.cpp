@@ -66,18 +66,22 @@ base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, cons
   const bool automatic = wanted == "auto";
   if (wanted == "cpu" || (automatic && device::cuda::gpu_count() == 0)) {
     const auto options = device::cpu::CpuOptions::from_environment();
-    if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty()) std::cerr << "note: " << note << "\n";
+    if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty())
+      std::cerr << "note: " << note << "\n";
     return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
   }
   if (automatic || wanted == "cuda") return open_gpu(machine, 0);
   if (base::starts_with(wanted, "cuda:"))
-    if (const int ordinal = ordinal_of(std::string_view(wanted).substr(5)); ordinal >= 0) return open_gpu(machine, ordinal);
-  return base::Error{base::ErrorKind::usage, "a device: auto, cpu or cuda:N", "'" + wanted + "'", "--device", "'hone doctor' lists the devices of this machine"};
+    if (const int ordinal = ordinal_of(std::string_view(wanted).substr(5)); ordinal >= 0)
+      return open_gpu(machine, ordinal);
+  return base::Error{base::ErrorKind::usage, "a device: auto, cpu or cuda:N", "'" + wanted + "'", "--device",
+                     "'hone doctor' lists the devices of this machine"};
 }
 
 int serve_gpu_trials(const std::string& ordinal) {
   auto driver = device::cuda::open_driver();
-  return driver && ordinal_of(ordinal) >= 0 ? device::cuda::serve_trials(**driver, ordinal_of(ordinal), STDIN_FILENO) : base::exit_code(base::ErrorKind::preflight);
+  return driver && ordinal_of(ordinal) >= 0 ? device::cuda::serve_trials(**driver, ordinal_of(ordinal), STDIN_FILENO)
+                                            : base::exit_code(base::ErrorKind::preflight);
 }
 
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
@@ -87,7 +91,8 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
     // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
     const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
     auto checkout = repository::liger::LigerRepository::open_checkout(
-        {machine.files, machine.processes, machine.clock, machine.files.absolute(meant.repository_directory), scratch, meant.device, python && *python ? python : "python3"});
+        {machine.files, machine.processes, machine.clock, machine.files.absolute(meant.repository_directory), scratch,
+         meant.device, python && *python ? python : "python3"});
     if (!checkout) return checkout.error();
     Opened opened;
     opened.repository = std::move(*checkout);

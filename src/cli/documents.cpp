@@ -13,25 +13,32 @@
 namespace hone::cli {
 
 base::Result<void> RenderedDocuments::write_profile(const stages::Workspace& workspace, const model::Profile& profile) {
-  if (auto written = workspace.write("benchmarks/v0_baseline.csv", model::write_benchmark_csv(model::baseline_rows(profile))); !written) return written;
+  if (auto written =
+          workspace.write("benchmarks/v0_baseline.csv", model::write_benchmark_csv(model::baseline_rows(profile)));
+      !written)
+    return written;
   for (const render::Plot& plot : render::profile_plots(profile))
     if (auto written = workspace.write(plot.file_name, plot.svg); !written) return written;
   return workspace.write("profile.md", render::profile_markdown(profile));
 }
 
-base::Result<void> RenderedDocuments::write_notes(const stages::Workspace& workspace, const model::Profile& profile, const model::Notes& notes) {
+base::Result<void> RenderedDocuments::write_notes(const stages::Workspace& workspace, const model::Profile& profile,
+                                                  const model::Notes& notes) {
   if (notes.has_results) {
-    const std::string rows = model::write_benchmark_csv(model::result_rows(profile, notes.variant, notes.date, notes.results));
+    const std::string rows =
+        model::write_benchmark_csv(model::result_rows(profile, notes.variant, notes.date, notes.results));
     if (auto written = workspace.write(workspace.results_name(notes.variant), rows); !written) return written;
   }
   return workspace.write(workspace.notes_name(notes.variant), render::notes_markdown(notes));
 }
 
-base::Result<void> RenderedDocuments::write_comparison(const stages::Workspace& workspace, const model::ComparisonDocument& comparison) {
+base::Result<void> RenderedDocuments::write_comparison(const stages::Workspace& workspace,
+                                                       const model::ComparisonDocument& comparison) {
   return workspace.write("comparison.md", render::comparison_markdown(comparison));
 }
 
-base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stages::Workspace& workspace, const model::Report& report) {
+base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stages::Workspace& workspace,
+                                                                      const model::Report& report) {
   const bool converter = processes_.find("rsvg-convert").has_value();
   std::vector<std::string> names;
   for (const render::Plot& plot : render::report_plots(report)) {

@@ -10,9 +10,12 @@ class RenderedDocuments final : public stages::DocumentWriter {
  public:
   explicit RenderedDocuments(base::Processes& processes) : processes_(processes) {}
   base::Result<void> write_profile(const stages::Workspace& workspace, const model::Profile& profile) override;
-  base::Result<void> write_notes(const stages::Workspace& workspace, const model::Profile& profile, const model::Notes& notes) override;
-  base::Result<void> write_comparison(const stages::Workspace& workspace, const model::ComparisonDocument& comparison) override;
-  base::Result<std::vector<std::string>> write_plots(const stages::Workspace& workspace, const model::Report& report) override;
+  base::Result<void> write_notes(const stages::Workspace& workspace, const model::Profile& profile,
+                                 const model::Notes& notes) override;
+  base::Result<void> write_comparison(const stages::Workspace& workspace,
+                                      const model::ComparisonDocument& comparison) override;
+  base::Result<std::vector<std::string>> write_plots(const stages::Workspace& workspace,
+                                                     const model::Report& report) override;
   base::Result<void> write_report(const stages::Workspace& workspace, const model::Report& report) override;
 
  private:

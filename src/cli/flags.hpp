@@ -10,22 +10,22 @@ namespace hone::cli {
 enum class FlagKind { boolean, text, integer, list, pair };  // list: comma separated; pair: name=value, may be repeated
 
 struct Flag {
-  std::string name;        // "--dtype"
-  char letter = 0;         // 'v'; 0: none
+  std::string name;  // "--dtype"
+  char letter = 0;   // 'v'; 0: none
   FlagKind kind = FlagKind::boolean;
   std::string value_name;  // "DIR"; empty for a boolean
   std::string standard;    // the default as text; empty: none
   std::vector<std::string> choices;
-  std::string help;        // one sentence without a full stop
+  std::string help;  // one sentence without a full stop
 };
 
 struct CommandSpec {
-  std::string name;        // "profile"
-  std::string argument;    // "KERNEL", "KERNEL...", "PATH...", "A B", ""
+  std::string name;                          // "profile"
+  std::string argument;                      // "KERNEL", "KERNEL...", "PATH...", "A B", ""
   int min_arguments = 0, max_arguments = 0;  // max -1: any number
-  std::string summary;     // one line
-  std::string description; // a paragraph
-  std::vector<std::string> flags;  // names of flags it takes
+  std::string summary;                       // one line
+  std::string description;                   // a paragraph
+  std::vector<std::string> flags;            // names of flags it takes
   std::vector<std::string> examples;
 };
 

@@ -10,7 +10,7 @@ namespace hone::cli {
 
 std::string program_help();
 std::string command_help(const CommandSpec& command);
-std::string manual_page();                                          // roff
+std::string manual_page();                                              // roff
 base::Result<std::string> completion_script(const std::string& shell);  // bash, zsh or fish
 
 }  // namespace hone::cli

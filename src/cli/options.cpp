@@ -10,7 +10,9 @@ namespace hone::cli {
 namespace {
 
 std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:@%+") == std::string::npos;
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:@%+") ==
+                                          std::string::npos;
   if (plain) return word;
   std::string out = "'";
   for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -22,13 +24,15 @@ base::Result<std::uint64_t> whole(const Typed& typed, const std::string& flag, s
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value > most)
-    return base::Error{base::ErrorKind::usage, flag + " to be a whole number from 0 to " + std::to_string(most), "'" + text + "'", "command line", "give a smaller number"};
+    return base::Error{base::ErrorKind::usage, flag + " to be a whole number from 0 to " + std::to_string(most),
+                       "'" + text + "'", "command line", "give a smaller number"};
   return value;
 }
 
 }  // namespace
 
-base::Result<Meant> interpret(const Typed& typed, const std::vector<std::string>& words, bool terminal_in, bool terminal_out) {
+base::Result<Meant> interpret(const Typed& typed, const std::vector<std::string>& words, bool terminal_in,
+                              bool terminal_out) {
   Meant meant;
   model::Request& request = meant.request;
   if (!typed.arguments.empty()) request.kernel = typed.arguments.front();
@@ -38,7 +42,8 @@ base::Result<Meant> interpret(const Typed& typed, const std::vector<std::string>
   request.scope = typed.text("--scope");
   request.target_gpu = typed.text("--target-gpu");
   request.quick = typed.has("--quick");
-  for (const std::string& pair : typed.list("--option")) request.options[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+  for (const std::string& pair : typed.list("--option"))
+    request.options[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
   auto seed = whole(typed, "--seed", (std::uint64_t{1} << 53));
   if (!seed) return seed.error();
   request.seed = *seed;

@@ -30,7 +30,8 @@ base::Result<void> check_value(const Flag& flag, const std::string& value, const
   const std::string see = "'hone " + command.name + " --help' lists the flags";
   if (value.empty()) return usage("a value for " + flag.name, "an empty one", see);
   if (!flag.choices.empty() && std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end())
-    return usage(flag.name + " to be one of " + base::join_text(flag.choices, ", "), "'" + value + "'", did_you_mean(value, flag.choices, see));
+    return usage(flag.name + " to be one of " + base::join_text(flag.choices, ", "), "'" + value + "'",
+                 did_you_mean(value, flag.choices, see));
   if (flag.kind == FlagKind::integer) {
     long long number = 0;
     auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -38,7 +39,8 @@ base::Result<void> check_value(const Flag& flag, const std::string& value, const
       return usage(flag.name + " to be a whole number, 0 or more", "'" + value + "'", see);
   }
   if (flag.kind == FlagKind::pair && (value.find('=') == std::string::npos || value.front() == '='))
-    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'", "write it as " + flag.name + " casting_mode=gemma");
+    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'",
+                 "write it as " + flag.name + " casting_mode=gemma");
   return {};
 }
 
@@ -47,7 +49,8 @@ base::Error unknown_word(const std::string& word, const CommandSpec& command) {
   std::vector<std::string> known = command.flags;
   const std::string see = "'hone " + command.name + " --help' lists the flags";
   if (find_flag(word.substr(0, word.find('='))) != nullptr)
-    return usage("a flag that 'hone " + command.name + "' takes", "'" + word + "', which belongs to other commands", see);
+    return usage("a flag that 'hone " + command.name + "' takes", "'" + word + "', which belongs to other commands",
+                 see);
   return usage("a flag of 'hone " + command.name + "'", "'" + word + "'", did_you_mean(word, known, see));
 }
 
@@ -64,7 +67,8 @@ std::vector<std::string> Typed::list(const std::string& flag) const {
   auto it = values.find(flag);
   if (it != values.end()) return it->second;
   const Flag* definition = find_flag(flag);
-  return definition && !definition->standard.empty() ? base::split(definition->standard, ',') : std::vector<std::string>();
+  return definition && !definition->standard.empty() ? base::split(definition->standard, ',')
+                                                     : std::vector<std::string>();
 }
 
 base::Result<Typed> parse(const std::vector<std::string>& words) {
@@ -73,13 +77,17 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
     typed.help = true;
     if (words.size() > 1 && words[0] == "help") {
       typed.command = find_command(words[1]);
-      if (!typed.command) return usage("a command", "'" + words[1] + "'", did_you_mean(words[1], command_names(), "'hone --help' lists them"));
+      if (!typed.command)
+        return usage("a command", "'" + words[1] + "'",
+                     did_you_mean(words[1], command_names(), "'hone --help' lists them"));
     }
     return typed;
   }
   const std::string& name = words[0] == "--version" ? std::string("version") : words[0];
   typed.command = find_command(name);
-  if (!typed.command) return usage("a command", "'" + words[0] + "'", did_you_mean(words[0], command_names(), "'hone --help' lists them"));
+  if (!typed.command)
+    return usage("a command", "'" + words[0] + "'",
+                 did_you_mean(words[0], command_names(), "'hone --help' lists them"));
 
   CLI::App app;
   app.set_help_flag();
@@ -90,20 +98,26 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
   for (const std::string& flag_name : typed.command->flags) {
     const Flag& flag = *find_flag(flag_name);
     const std::string spelled = flag.letter ? std::string("-") + flag.letter + "," + flag.name : flag.name;
-    if (flag.kind == FlagKind::boolean) app.add_flag(spelled, counts[flag.name]);
-    else app.add_option(spelled, raw[flag.name])->expected(1)->take_all()->allow_extra_args(false);
+    if (flag.kind == FlagKind::boolean)
+      app.add_flag(spelled, counts[flag.name]);
+    else
+      app.add_option(spelled, raw[flag.name])->expected(1)->take_all()->allow_extra_args(false);
   }
   std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return usage("flags and values of 'hone " + typed.command->name + "'", error.what(), "'hone " + typed.command->name + " --help' shows them");
+    return usage("flags and values of 'hone " + typed.command->name + "'", error.what(),
+                 "'hone " + typed.command->name + " --help' shows them");
   }
   bool only_arguments = false;
   for (const std::string& word : app.remaining()) {
-    if (word == "--") only_arguments = true;
-    else if (!only_arguments && word.size() > 1 && word[0] == '-') return unknown_word(word, *typed.command);
-    else arguments.push_back(word);
+    if (word == "--")
+      only_arguments = true;
+    else if (!only_arguments && word.size() > 1 && word[0] == '-')
+      return unknown_word(word, *typed.command);
+    else
+      arguments.push_back(word);
   }
 
   for (const auto& [flag, count] : counts)
@@ -111,7 +125,8 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
   for (const auto& [flag_name, given] : raw) {
     const Flag& flag = *find_flag(flag_name);
     for (const std::string& value : given) {
-      std::vector<std::string> parts = flag.kind == FlagKind::list ? base::split(value, ',') : std::vector<std::string>{value};
+      std::vector<std::string> parts =
+          flag.kind == FlagKind::list ? base::split(value, ',') : std::vector<std::string>{value};
       for (const std::string& part : parts) {
         const std::string trimmed = flag.kind == FlagKind::list ? base::trim(part) : part;
         if (auto valid = check_value(flag, trimmed, *typed.command); !valid) return valid.error();
@@ -126,7 +141,8 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
   const CommandSpec& command = *typed.command;
   if (given < command.min_arguments || (command.max_arguments >= 0 && given > command.max_arguments)) {
     const std::string expected = command.argument.empty() ? "no arguments" : command.argument;
-    return usage("'hone " + command.name + "' with " + expected, given == 0 ? "none" : "'" + base::join_text(arguments, " ") + "'",
+    return usage("'hone " + command.name + "' with " + expected,
+                 given == 0 ? "none" : "'" + base::join_text(arguments, " ") + "'",
                  command.examples.empty() ? "'hone --help'" : "for example: " + command.examples.front());
   }
   typed.arguments = std::move(arguments);

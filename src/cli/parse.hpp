@@ -12,7 +12,7 @@ namespace hone::cli {
 
 // The words as typed, checked against the tables: known command, known flags, right number of arguments, allowed values.
 struct Typed {
-  const CommandSpec* command = nullptr;            // nullptr: help for the whole program was asked for
+  const CommandSpec* command = nullptr;  // nullptr: help for the whole program was asked for
   std::vector<std::string> arguments;
   std::map<std::string, std::vector<std::string>> values;  // by flag name; lists are split; booleans are present or not
   bool help = false;

@@ -14,7 +14,8 @@ stages::Reply TerminalInteraction::ask(const stages::Question& question) {
   out_ << "\n" << question.headline << "\n";
   for (const std::string& line : question.lines) out_ << "  " << line << "\n";
   out_ << "\n  [a] " << question.accept << "\n";
-  if (!question.alternatives.empty()) out_ << "  [c] choose another: " << base::join_text(question.alternatives, ", ") << "\n";
+  if (!question.alternatives.empty())
+    out_ << "  [c] choose another: " << base::join_text(question.alternatives, ", ") << "\n";
   out_ << "  [s] " << question.stop << "\n";
   std::string line;
   while (true) {
@@ -25,8 +26,11 @@ stages::Reply TerminalInteraction::ask(const stages::Question& question) {
     if (answer == "s" || answer == "stop" || answer == "n" || answer == "no") return {stages::Choice::stop, ""};
     std::string chosen = answer;
     if (base::starts_with(answer, "c ")) chosen = base::trim(answer.substr(2));
-    if (std::find(question.alternatives.begin(), question.alternatives.end(), chosen) != question.alternatives.end()) return {stages::Choice::another, chosen};
-    out_ << (question.alternatives.empty() ? "answer a or s\n" : "answer a, s, or one of " + base::join_text(question.alternatives, ", ") + "\n");
+    if (std::find(question.alternatives.begin(), question.alternatives.end(), chosen) != question.alternatives.end())
+      return {stages::Choice::another, chosen};
+    out_ << (question.alternatives.empty()
+                 ? "answer a or s\n"
+                 : "answer a, s, or one of " + base::join_text(question.alternatives, ", ") + "\n");
   }
 }
 
@@ -63,7 +67,8 @@ void TerminalProgress::advance(int done, int total, const std::string& detail) {
     constexpr int kWidth = 24;
     const int filled = total > 0 ? std::clamp(done * kWidth / total, 0, kWidth) : 0;
     clear();
-    out_ << fmt::format("[{:5.1f} s] {} [{}{}] {}/{} {}", elapsed_s, title_, std::string(static_cast<std::size_t>(filled), '#'),
+    out_ << fmt::format("[{:5.1f} s] {} [{}{}] {}/{} {}", elapsed_s, title_,
+                        std::string(static_cast<std::size_t>(filled), '#'),
                         std::string(static_cast<std::size_t>(kWidth - filled), '.'), done, total, detail)
          << std::flush;
     drawn_ = true;

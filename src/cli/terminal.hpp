@@ -13,7 +13,8 @@ namespace hone::cli {
 
 class TerminalInteraction final : public stages::Interaction {
  public:
-  TerminalInteraction(std::istream& in, std::ostream& out, bool available) : in_(in), out_(out), available_(available) {}
+  TerminalInteraction(std::istream& in, std::ostream& out, bool available)
+      : in_(in), out_(out), available_(available) {}
   bool available() const override { return available_; }
   // Asks until the answer is one of those offered; the end of input means stop.
   stages::Reply ask(const stages::Question& question) override;

@@ -17,12 +17,14 @@ namespace {
 constexpr std::int64_t kDisassemblyDeadlineMs = 60'000;
 
 bool any_prefix(std::string_view opcode, std::initializer_list<std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return base::starts_with(opcode, prefix); });
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return base::starts_with(opcode, prefix); });
 }
 
 // Bytes that one thread moves: LDG.E.128 is 16, LDG.E.U16 is 2, without a suffix 4.
 int width_of(std::string_view opcode) {
-  for (const auto& [suffix, bytes] : {std::pair{".128", 16}, {".64", 8}, {".U16", 2}, {".S16", 2}, {".U8", 1}, {".S8", 1}, {".256", 32}})
+  for (const auto& [suffix, bytes] :
+       {std::pair{".128", 16}, {".64", 8}, {".U16", 2}, {".S16", 2}, {".U8", 1}, {".S8", 1}, {".256", 32}})
     if (opcode.find(suffix) != std::string_view::npos) return bytes;
   return 4;
 }
@@ -30,7 +32,8 @@ int width_of(std::string_view opcode) {
 void count(std::string_view opcode, InstructionMix& mix) {
   if (any_prefix(opcode, {"NOP"})) return;  // padding behind the end
   ++mix.total;
-  if (any_prefix(opcode, {"BAR", "SYNCS", "MEMBAR", "DEPBAR", "LDGDEPBAR", "WARPSYNC", "UCGABAR", "ERRBAR", "FENCE", "CCTL"})) {
+  if (any_prefix(opcode,
+                 {"BAR", "SYNCS", "MEMBAR", "DEPBAR", "LDGDEPBAR", "WARPSYNC", "UCGABAR", "ERRBAR", "FENCE", "CCTL"})) {
     ++mix.barriers;
   } else if (any_prefix(opcode, {"UBLKCP", "UTMALDG", "UTMASTG", "UBLKRED", "LDGSTS", "UTMAREDG"})) {
     ++mix.bulk_copies;
@@ -45,13 +48,16 @@ void count(std::string_view opcode, InstructionMix& mix) {
     ++mix.local;
   } else if (any_prefix(opcode, {"LDS", "STS", "ATOMS", "STSM"})) {
     ++mix.shared;
-  } else if (any_prefix(opcode, {"HMMA", "HGMMA", "IMMA", "IGMMA", "QGMMA", "QMMA", "DMMA", "UTCHMMA", "UTCQMMA", "UTCIMMA", "WARPGROUP"})) {
+  } else if (any_prefix(opcode, {"HMMA", "HGMMA", "IMMA", "IGMMA", "QGMMA", "QMMA", "DMMA", "UTCHMMA", "UTCQMMA",
+                                 "UTCIMMA", "WARPGROUP"})) {
     ++mix.matrix;
   } else if (any_prefix(opcode, {"MUFU"})) {
     ++mix.special;
-  } else if (any_prefix(opcode, {"FADD", "FMUL", "FFMA", "FMNMX", "FSETP", "FSEL", "FSET", "FCHK", "FSWZADD", "HADD2", "HMUL2", "HFMA2", "HMNMX2", "HSETP2", "DADD", "DMUL", "DFMA", "DSETP"})) {
+  } else if (any_prefix(opcode, {"FADD", "FMUL", "FFMA", "FMNMX", "FSETP", "FSEL", "FSET", "FCHK", "FSWZADD", "HADD2",
+                                 "HMUL2", "HFMA2", "HMNMX2", "HSETP2", "DADD", "DMUL", "DFMA", "DSETP"})) {
     ++mix.floating_point;
-  } else if (any_prefix(opcode, {"BRA", "BRX", "EXIT", "RET", "CALL", "BSSY", "BSYNC", "BREAK", "YIELD", "NANOSLEEP", "JMP", "BRXU"})) {
+  } else if (any_prefix(opcode, {"BRA", "BRX", "EXIT", "RET", "CALL", "BSSY", "BSYNC", "BREAK", "YIELD", "NANOSLEEP",
+                                 "JMP", "BRXU"})) {
     ++mix.control;
   } else {
     ++mix.integer;
@@ -74,12 +80,15 @@ std::string opcode_of(const std::string& line) {
     rest = base::trim(rest.substr(space));
   }
   std::size_t end = 0;
-  while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '.' || rest[end] == '_')) ++end;
+  while (end < rest.size() &&
+         (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '.' || rest[end] == '_'))
+    ++end;
   const bool named = end > 0 && std::isupper(static_cast<unsigned char>(rest.front())) != 0;
   return named && rest.find(';') != std::string::npos ? rest.substr(0, end) : "";
 }
 
-std::vector<std::string> toolkit_folders(base::FileSystem& files, const std::map<std::string, std::string>& environment) {
+std::vector<std::string> toolkit_folders(base::FileSystem& files,
+                                         const std::map<std::string, std::string>& environment) {
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const auto found = environment.find(variable);
@@ -103,8 +112,9 @@ std::string InstructionMix::text() const {
   add(special, "special functions");
   add(matrix, "matrix");
   add(integer, "integer and moves");
-  add(global_loads, narrowest_load_bytes == widest_load_bytes ? fmt::format("global loads of {} bytes", widest_load_bytes)
-                                                               : fmt::format("global loads of {} to {} bytes", narrowest_load_bytes, widest_load_bytes));
+  add(global_loads, narrowest_load_bytes == widest_load_bytes
+                        ? fmt::format("global loads of {} bytes", widest_load_bytes)
+                        : fmt::format("global loads of {} to {} bytes", narrowest_load_bytes, widest_load_bytes));
   add(global_stores, "global stores");
   add(bulk_copies, "bulk copies");
   add(shared, "shared memory");
@@ -119,10 +129,14 @@ std::map<std::string, InstructionMix> read_disassembly(std::string_view text) {
   std::string kernel;
   for (const std::string& line : base::split(text, '\n')) {
     // nvdisasm: ".section .text.NAME,..." or "//---- .text.NAME ----"; cuobjdump: "Function : NAME".
-    if (const std::size_t at = line.find("Function : "); at != std::string::npos) kernel = base::trim(line.substr(at + 11));
-    if (const std::size_t at = line.find(".text."); at != std::string::npos && line.find(".section") != std::string::npos) {
+    if (const std::size_t at = line.find("Function : "); at != std::string::npos)
+      kernel = base::trim(line.substr(at + 11));
+    if (const std::size_t at = line.find(".text.");
+        at != std::string::npos && line.find(".section") != std::string::npos) {
       std::size_t end = at + 6;
-      while (end < line.size() && line[end] != ',' && line[end] != '"' && std::isspace(static_cast<unsigned char>(line[end])) == 0) ++end;
+      while (end < line.size() && line[end] != ',' && line[end] != '"' &&
+             std::isspace(static_cast<unsigned char>(line[end])) == 0)
+        ++end;
       kernel = line.substr(at + 6, end - at - 6);
     }
     if (kernel.empty()) continue;
@@ -132,7 +146,8 @@ std::map<std::string, InstructionMix> read_disassembly(std::string_view text) {
   return mixes;
 }
 
-std::optional<Disassembler> find_disassembler(base::Processes& processes, base::FileSystem& files, const std::map<std::string, std::string>& environment) {
+std::optional<Disassembler> find_disassembler(base::Processes& processes, base::FileSystem& files,
+                                              const std::map<std::string, std::string>& environment) {
   const std::vector<std::string> folders = toolkit_folders(files, environment);
   for (const char* name : {"nvdisasm", "cuobjdump"}) {
     const bool cuobjdump = std::string(name) == "cuobjdump";
@@ -143,7 +158,9 @@ std::optional<Disassembler> find_disassembler(base::Processes& processes, base::
   return std::nullopt;
 }
 
-base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disassembler& tool, std::string_view cubin, const std::string& file, base::Processes& processes, base::FileSystem& files) {
+base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disassembler& tool, std::string_view cubin,
+                                                                    const std::string& file, base::Processes& processes,
+                                                                    base::FileSystem& files) {
   if (auto written = files.write_atomically(file, std::string(cubin)); !written) return written.error();
   base::Command command;
   command.arguments = {tool.path, tool.cuobjdump ? "-sass" : "-c", file};
@@ -156,7 +173,9 @@ base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disass
   const std::string words = base::trim(outcome->error.substr(0, 300));
   auto mixes = read_disassembly(outcome->output);
   if (outcome->exit_status != 0 || mixes.empty())
-    return base::Error{base::ErrorKind::preflight, "a disassembly of the kernel", outcome->exit_status != 0 ? fmt::format("exit status {}: {}", outcome->exit_status, words) : "no instruction in its output",
+    return base::Error{base::ErrorKind::preflight, "a disassembly of the kernel",
+                       outcome->exit_status != 0 ? fmt::format("exit status {}: {}", outcome->exit_status, words)
+                                                 : "no instruction in its output",
                        tool.path, "use a disassembler as new as the compiler of the kernel"};
   return mixes;
 }

@@ -34,9 +34,12 @@ struct Disassembler {
   bool cuobjdump = false;  // else nvdisasm
 };
 // nvdisasm, else cuobjdump: on PATH, then below $CUDA_HOME, $CUDA_PATH and /usr/local/cuda*, the newest first.
-std::optional<Disassembler> find_disassembler(base::Processes& processes, base::FileSystem& files, const std::map<std::string, std::string>& environment);
+std::optional<Disassembler> find_disassembler(base::Processes& processes, base::FileSystem& files,
+                                              const std::map<std::string, std::string>& environment);
 
 // Disassembles a cubin, written to `file` for it and removed again. An error says what the program answered.
-base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disassembler& tool, std::string_view cubin, const std::string& file, base::Processes& processes, base::FileSystem& files);
+base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disassembler& tool, std::string_view cubin,
+                                                                    const std::string& file, base::Processes& processes,
+                                                                    base::FileSystem& files);
 
 }  // namespace hone::counters

@@ -73,8 +73,8 @@ struct MatrixProduct {
 struct Launch {
   const Program* program = nullptr;
   std::string entry;
-  std::int64_t programs = 0;        // 0 launches nothing and is no error
-  int threads = 0;                  // CUDA: threads of a block. CPU: worker threads, 0 = all cores
+  std::int64_t programs = 0;  // 0 launches nothing and is no error
+  int threads = 0;            // CUDA: threads of a block. CPU: worker threads, 0 = all cores
   std::size_t dynamic_shared_bytes = 0;
   int cluster_size = 1;
   std::vector<Argument> arguments;
@@ -100,7 +100,8 @@ class Device {
   // An error carries the compiler's first messages.
   virtual base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) = 0;
 
-  virtual base::Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;  // names need and free bytes when it fails
+  virtual base::Result<std::unique_ptr<Buffer>> allocate(
+      std::size_t bytes) = 0;  // names need and free bytes when it fails
   virtual base::Result<void> upload(BufferView to, const void* from, std::size_t bytes) = 0;
   virtual base::Result<void> download(void* to, BufferView from, std::size_t bytes) = 0;
   virtual base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) = 0;
@@ -123,7 +124,8 @@ class Device {
   virtual std::size_t allocated_bytes() const = 0;
 
   // Hardware counters of one run of the launches, as (name, value); empty with `reason` set where the system has none.
-  virtual std::vector<std::pair<std::string, double>> count_events(const std::vector<Launch>& launches, std::string& reason) = 0;
+  virtual std::vector<std::pair<std::string, double>> count_events(const std::vector<Launch>& launches,
+                                                                   std::string& reason) = 0;
 };
 
 }  // namespace hone::device

@@ -26,7 +26,8 @@ std::optional<std::string_view> elf_text(std::string_view table, std::uint64_t o
   return rest.substr(0, end);
 }
 
-base::Result<std::vector<ElfSection>> read_elf_sections(std::string_view image, const std::string& expected, const std::string& where) {
+base::Result<std::vector<ElfSection>> read_elf_sections(std::string_view image, const std::string& expected,
+                                                        const std::string& where) {
   const auto broken = [&](const std::string& found) { return broken_elf(expected, found, where); };
   const auto header = elf_record<Elf64_Ehdr>(image, 0);
   if (!header) return broken("a file of " + std::to_string(image.size()) + " bytes, shorter than an ELF header");

@@ -38,7 +38,8 @@ std::optional<T> elf_record(std::string_view bytes, std::uint64_t offset) {
 std::optional<std::string_view> elf_text(std::string_view table, std::uint64_t offset);
 
 // `expected` and `where` name the file in errors: "a shared object of this machine", its path. Views into `image`.
-base::Result<std::vector<ElfSection>> read_elf_sections(std::string_view image, const std::string& expected, const std::string& where);
+base::Result<std::vector<ElfSection>> read_elf_sections(std::string_view image, const std::string& expected,
+                                                        const std::string& where);
 
 // The error of an ELF file that is not what it should be; such files are cache entries, compiled again when deleted.
 base::Error broken_elf(const std::string& expected, const std::string& found, const std::string& where);

@@ -27,7 +27,11 @@ class ProgramCache {
   // three quarters of it are used; a program that is loaded from one or about to be keeps working.
   ProgramCache(std::string directory, std::string kind, std::string extension, base::FileSystem& files,
                std::uint64_t limit_bytes = default_cache_bytes)
-      : directory_(std::move(directory)), kind_(std::move(kind)), extension_(std::move(extension)), files_(files), limit_bytes_(limit_bytes) {}
+      : directory_(std::move(directory)),
+        kind_(std::move(kind)),
+        extension_(std::move(extension)),
+        files_(files),
+        limit_bytes_(limit_bytes) {}
 
   // The sealed image of a program, verified; nothing when there is no entry or a broken one.
   std::optional<std::string> find(const std::string& key) const;
@@ -45,7 +49,8 @@ class ProgramCache {
   base::FileSystem& files_;
   std::uint64_t limit_bytes_;
   mutable std::mutex mutex_;
-  mutable std::uint64_t unchecked_bytes_ = ~std::uint64_t{0};  // stored since the folder was last measured; at first, unknown
+  mutable std::uint64_t unchecked_bytes_ =
+      ~std::uint64_t{0};  // stored since the folder was last measured; at first, unknown
 };
 
 // A shared object with its seal appended; the loader ignores bytes behind the sections.

@@ -24,7 +24,8 @@ std::vector<Disturbance> find_disturbances(const std::vector<model::Sample>& sam
   std::vector<Disturbance> marks;
   marks.reserve(samples.size());
   for (const model::Sample& sample : samples) {
-    const bool below_session = session_clock > 0 && sample.clock_mhz > 0 && sample.clock_mhz < kThrottledClockShare * session_clock;
+    const bool below_session =
+        session_clock > 0 && sample.clock_mhz > 0 && sample.clock_mhz < kThrottledClockShare * session_clock;
     if (sample.slowed || below_session) {
       marks.push_back(Disturbance::throttled);
     } else if (quick && sample.device_ns > kContendedFactor * *quick) {

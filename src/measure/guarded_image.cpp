@@ -39,7 +39,8 @@ std::string ImageFaults::describe() const {
 }
 
 GuardedImage::GuardedImage(const TensorShape& shape, std::size_t misalign_bytes)
-    : shape_(shape), misalign_bytes_((misalign_bytes + size_of(shape.dtype) - 1) / size_of(shape.dtype) * size_of(shape.dtype)) {
+    : shape_(shape),
+      misalign_bytes_((misalign_bytes + size_of(shape.dtype) - 1) / size_of(shape.dtype) * size_of(shape.dtype)) {
   assert(shape.rows >= 0 && shape.columns >= 0 && shape.row_stride >= shape.columns);
   bytes_.resize(tensor_offset() + tensor_bytes() + kGuardBytes);
   for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = guard_byte(i);

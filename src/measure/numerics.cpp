@@ -43,7 +43,8 @@ class Norm {
 // the largest finite value (a step there is about unit roundoff times the value).
 bool may_overflow(double reference, double bound, DType dtype) {
   const double largest = largest_finite(dtype);
-  return dtype != DType::int64 && std::isfinite(bound) && std::abs(reference) + bound >= largest * (1 + unit_roundoff(dtype) / 2);
+  return dtype != DType::int64 && std::isfinite(bound) &&
+         std::abs(reference) + bound >= largest * (1 + unit_roundoff(dtype) / 2);
 }
 
 }  // namespace

@@ -127,8 +127,8 @@ base::Result<Timing> summarize(std::vector<model::Sample> samples, const Budget&
   timing.device_ms = quantiles_ms(std::move(device));
   timing.wall_ms = quantiles_ms(std::move(wall));
   if (too_many) {
-    timing.note = fmt::format("{} of {} samples were disturbed ({}) and are kept: the spread shows it", disturbed.total(),
-                              samples.size(), describe(disturbed));
+    timing.note = fmt::format("{} of {} samples were disturbed ({}) and are kept: the spread shows it",
+                              disturbed.total(), samples.size(), describe(disturbed));
   } else {
     timing.discarded = disturbed.total();
     if (disturbed.total() > 0) timing.note = "set aside: " + describe(disturbed);

@@ -38,7 +38,7 @@ struct CounterSummary {
 
 // A counter-free experiment: the same pass with one thing changed, as a ratio of times (changed / unchanged).
 struct Experiment {
-  std::string name;       // "no-compute", "no-memory", "threads", "size-scaling"
+  std::string name;  // "no-compute", "no-memory", "threads", "size-scaling"
   std::string x_value, mode;
   std::string parameter;  // "threads=1"; empty where the name says it all
   double ratio = 0, ci_low = 0, ci_high = 0;
@@ -53,7 +53,8 @@ struct Counters {
   std::string route;   // "nsight-compute", "perf-events", "counter-free"
   std::vector<CounterSummary> kernels;
   std::vector<Experiment> experiments;
-  std::vector<std::pair<std::string, double>> cpu_events;  // "instructions_per_cycle", "llc_misses_per_kilo_instruction"
+  std::vector<std::pair<std::string, double>>
+      cpu_events;  // "instructions_per_cycle", "llc_misses_per_kilo_instruction"
   bool operator==(const Counters&) const = default;
 };
 

@@ -23,8 +23,8 @@ struct Ceiling {
 struct Ceilings {
   std::map<std::string, Ceiling> by_name;
   Source source = Source::measured;
-  std::string measured_at;         // UTC
-  std::vector<std::string> notes;  // how the working set was chosen; what could not be measured, and why
+  std::string measured_at;                    // UTC
+  std::vector<std::string> notes;             // how the working set was chosen; what could not be measured, and why
   double p50(const std::string& name) const;  // 0 where the ceiling is not known
   bool operator==(const Ceilings&) const = default;
 };
@@ -44,15 +44,15 @@ struct DeviceInfo {
   std::string compute_capability;  // "9.0"; empty on a CPU
   int sm_count = 0;                // multiprocessors; cores usable by this process on a CPU
   std::int64_t total_memory_bytes = 0;
-  std::vector<std::string> isa;    // CPU vector extensions found
-  std::vector<Cache> caches;       // data caches, level 1 upwards
+  std::vector<std::string> isa;                    // CPU vector extensions found
+  std::vector<Cache> caches;                       // data caches, level 1 upwards
   std::int64_t shared_memory_per_block_bytes = 0;  // CUDA: the opt-in maximum
   std::int64_t registers_per_sm = 0;
   int max_threads_per_sm = 0;
-  double clock_mhz = 0;            // as sampled; 0 where the device does not tell
-  std::string driver;              // driver, or the operating system's kernel on a CPU
-  std::string compiler;            // compiler that builds kernels, with its version
-  std::string target_gpu = "auto"; // as asked with --target-gpu
+  double clock_mhz = 0;             // as sampled; 0 where the device does not tell
+  std::string driver;               // driver, or the operating system's kernel on a CPU
+  std::string compiler;             // compiler that builds kernels, with its version
+  std::string target_gpu = "auto";  // as asked with --target-gpu
   bool hardware_match = true;
   Ceilings ceilings;
 

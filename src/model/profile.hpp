@@ -28,8 +28,8 @@ struct Located {
 struct Identity {
   std::string kernel, repository;  // "rms_norm", "native"
   Located source_file, benchmark_script, test_file;
-  std::string source_hash;         // of the snapshot; optimize refuses another one
-  int tier = 0;                    // 1 element-wise, 2 reduction, 3 fused or complex
+  std::string source_hash;  // of the snapshot; optimize refuses another one
+  int tier = 0;             // 1 element-wise, 2 reduction, 3 fused or complex
   std::string tier_description;
   bool operator==(const Identity&) const = default;
 };
@@ -66,7 +66,7 @@ struct Headroom {
   double bytes = 0, flops = 0;                      // minimum traffic and operations of the pass
   std::string ceiling;                              // the ceiling that sets the floor: "copy_bytes_per_s"
   double share_of_ceiling_pct = 0;                  // 100 / ratio
-  double physics_floor_ms = 0;                      // a time below it is an error of measurement or of the kernel; 0 = not known
+  double physics_floor_ms = 0;  // a time below it is an error of measurement or of the kernel; 0 = not known
   bool operator==(const Headroom&) const = default;
 };
 
@@ -90,7 +90,7 @@ struct Bottleneck {
   std::string limiter;
   std::vector<EvidenceRow> evidence;
   std::string reasoning;
-  std::string refutation;        // what would show the class to be wrong
+  std::string refutation;  // what would show the class to be wrong
   std::vector<ClassOfPass> by_pass;
   bool operator==(const Bottleneck&) const = default;
 };
@@ -130,8 +130,8 @@ struct Location {
 struct Opportunity {
   std::string title, detail;  // detail: what it costs today, measured or counted
   std::vector<Location> locations;
-  std::string strategy;       // the strategy of strategy_order that takes it up
-  double bound_pct = 0;       // the most it could take off the time of the pass, in percent; 0 = not known
+  std::string strategy;  // the strategy of strategy_order that takes it up
+  double bound_pct = 0;  // the most it could take off the time of the pass, in percent; 0 = not known
   std::string risk;
   bool operator==(const Opportunity&) const = default;
 };

@@ -31,8 +31,8 @@ struct Comparison {
   Quantiles baseline_ms, candidate_ms;  // device time
   double wall_ratio = 0;
   int pairs = 0;
-  int discarded = 0;   // samples dropped for throttled clocks or contention
-  std::string reason;  // why unresolved, or what ended the sampling
+  int discarded = 0;                                              // samples dropped for throttled clocks or contention
+  std::string reason;                                             // why unresolved, or what ended the sampling
   std::vector<double> baseline_samples_ns, candidate_samples_ns;  // raw device times, in the order taken
   bool operator==(const Comparison&) const = default;
 };

@@ -39,9 +39,9 @@ struct SourceEdit {
 
 // A changed kernel: settings by pass, changed source, or both, against a parent.
 struct Variant {
-  std::string id;                                    // "v0", "v1", ...
-  std::string parent;                                // "v0"; empty for v0 itself
-  std::string strategy;                              // a word of the strategy order
+  std::string id;        // "v0", "v1", ...
+  std::string parent;    // "v0"; empty for v0 itself
+  std::string strategy;  // a word of the strategy order
   std::string title;
   std::map<std::string, SettingsFunction> settings;  // by pass, "forward" and "backward"; missing: the shipped ones
   std::vector<SourceEdit> edits;

@@ -56,7 +56,8 @@ std::string shown(std::optional<double> value, const std::string& unit) {
 std::string shown_percent(std::optional<double> value) { return value ? percent(*value) : "not in this capture"; }
 
 std::string shown_count(std::optional<double> value) {
-  return value ? figure(*value, *value == std::floor(*value) ? 1 + static_cast<int>(std::log10(std::max(*value, 1.0))) : 3)
+  return value ? figure(*value,
+                        *value == std::floor(*value) ? 1 + static_cast<int>(std::log10(std::max(*value, 1.0))) : 3)
                : "not in this capture";
 }
 

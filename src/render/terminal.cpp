@@ -90,7 +90,8 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
   for (const model::StrategyStep& step : profile.strategy_order) {
     const std::string label = number == 0 ? "plan" : "";
     ++number;
-    const std::string line = std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded");
+    const std::string line =
+        std::to_string(number) + ". " + step.title + ": " + known(step.reason, "no reason recorded");
     text += labelled(label, on_one_line(line, style), style);
   }
   if (number == 0) text += labelled("plan", "nothing to gain that could be measured here", style);

@@ -26,14 +26,16 @@ struct KernelEntry {
 struct PreflightCheck {
   std::string name, found, remedy;  // remedy only where it did not pass
   bool passed = true;
-  bool required = true;             // a failed one that is not required is a note
+  bool required = true;  // a failed one that is not required is a note
 };
 
 // One row of work: a size and a pass. mode: "forward", "backward" or "full" (forward then backward).
 struct Cell {
   std::string x_value, mode;
   bool operator==(const Cell&) const = default;
-  bool operator<(const Cell& other) const { return x_value != other.x_value ? x_value < other.x_value : mode < other.mode; }
+  bool operator<(const Cell& other) const {
+    return x_value != other.x_value ? x_value < other.x_value : mode < other.mode;
+  }
 };
 
 // A variant compiled: one entry for each (pass, size). Equal hashes are the same machine code and launch.
@@ -55,14 +57,14 @@ struct Knob {
 struct MemoryUse {
   double peak_over_inputs_mb = 0;  // the kernel's own: outputs, saved tensors and scratch
   double saved_for_backward_mb = 0;
-  double callers_peak_mb = 0;      // inputs included
+  double callers_peak_mb = 0;  // inputs included
 };
 
 struct PassFloor {
   double bytes = 0, flops = 0;
-  double floor_ms = 0;             // at the measured ceilings: what headroom and shares are taken against
-  double physics_floor_ms = 0;     // nothing correct is faster: what stops a variant
-  std::string ceiling;             // the ceiling that takes most of floor_ms
+  double floor_ms = 0;          // at the measured ceilings: what headroom and shares are taken against
+  double physics_floor_ms = 0;  // nothing correct is faster: what stops a variant
+  std::string ceiling;          // the ceiling that takes most of floor_ms
 };
 
 enum class GateLevel { smoke, full };
@@ -71,7 +73,7 @@ enum class GateLevel { smoke, full };
 struct GateResult {
   int passed = 0, failed = 0;
   double largest_error_over_bound = 0;
-  std::string first_failure;       // case, tensor, element, error, bound
+  std::string first_failure;  // case, tensor, element, error, bound
   std::string detail;
   bool ok() const { return failed == 0 && passed > 0; }
 };
@@ -84,7 +86,7 @@ struct FileChange {
 
 // A change a repository knows how to make for a strategy word, ready to be tried against `parent`.
 struct Proposal {
-  model::Variant variant;                    // id is given by the stage
+  model::Variant variant;  // id is given by the stage
   std::string hypothesis, changes, diff;
   std::vector<model::Prediction> predictions;
 };
@@ -100,7 +102,7 @@ class Session {
   // Why nothing can be run and timed here, with what would change that; empty where it can. Then a profile is made from
   // source and recorded results alone, and nothing can be optimized.
   virtual std::string unmeasurable() const { return ""; }
-  virtual std::string own_provider() const { return "hone"; }           // the word for this kernel's rows in the tables
+  virtual std::string own_provider() const { return "hone"; }  // the word for this kernel's rows in the tables
   // Results measured elsewhere that the repository keeps; shown as recorded, and never judged.
   virtual std::vector<model::BaselineRow> recorded() { return {}; }
   // What a reader of the tables must know: where ways of measuring disagree, and why.
@@ -113,17 +115,18 @@ class Session {
   // What the source alone shows, with places in it; added to what the measurements say.
   virtual std::vector<model::Opportunity> source_opportunities() const { return {}; }
   virtual std::vector<model::StrategyStep> source_strategies() const { return {}; }
-  virtual model::DeviceInfo device() const = 0;                          // without ceilings
-  virtual base::Result<model::Ceilings> ceilings() = 0;                  // measured once per session, then remembered
+  virtual model::DeviceInfo device() const = 0;          // without ceilings
+  virtual base::Result<model::Ceilings> ceilings() = 0;  // measured once per session, then remembered
   virtual std::string x_name() const = 0;
-  virtual std::vector<std::string> sizes() const = 0;                    // x values of the request
-  virtual std::vector<std::string> held_out_sizes() const = 0;           // between them, to check a settings function on
-  virtual std::vector<std::string> modes() const = 0;                    // "forward", "backward", "full"
-  virtual std::vector<std::string> baseline_providers() const = 0;       // "eager"
-  virtual std::vector<std::pair<std::string, std::string>> snapshot() const = 0;  // file name -> content, original_{kernel}.*
-  virtual std::string source_hash() const = 0;                           // of what is in production now
+  virtual std::vector<std::string> sizes() const = 0;               // x values of the request
+  virtual std::vector<std::string> held_out_sizes() const = 0;      // between them, to check a settings function on
+  virtual std::vector<std::string> modes() const = 0;               // "forward", "backward", "full"
+  virtual std::vector<std::string> baseline_providers() const = 0;  // "eager"
+  virtual std::vector<std::pair<std::string, std::string>> snapshot()
+      const = 0;                                // file name -> content, original_{kernel}.*
+  virtual std::string source_hash() const = 0;  // of what is in production now
 
-  virtual base::Result<model::Configuration> configuration() = 0;        // knobs, live or dead by machine code, patterns
+  virtual base::Result<model::Configuration> configuration() = 0;  // knobs, live or dead by machine code, patterns
   virtual PassFloor floor(const Cell& cell) = 0;
   virtual std::vector<Knob> knobs() const = 0;
   // Valid settings of one pass at one size, the shipped ones first.
@@ -133,31 +136,36 @@ class Session {
   virtual std::optional<double> search_share() const { return std::nullopt; }
   // Knobs whose forward value backward must use at the same size, because forward leaves its mark in what it saves.
   virtual std::vector<std::string> coupled_knobs() const { return {}; }
-  virtual model::Variant original() const = 0;                           // v0: the settings in force at every size
+  virtual model::Variant original() const = 0;  // v0: the settings in force at every size
 
-  virtual base::Result<Built> build(const model::Variant& variant) = 0;  // compiles every part; an error carries the compiler's words
-  virtual base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) = 0;
+  virtual base::Result<Built> build(
+      const model::Variant& variant) = 0;  // compiles every part; an error carries the compiler's words
+  virtual base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
+                                                 const model::Settings& settings) = 0;
 
   // Subjects for the protocol. They share inputs and the address policy, so that two of them can be compared.
   virtual base::Result<std::unique_ptr<measure::Subject>> subject(const model::Variant& variant, const Cell& cell) = 0;
-  virtual base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell, const model::Settings& settings) = 0;
-  virtual base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider, const Cell& cell) = 0;
+  virtual base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell,
+                                                                       const model::Settings& settings) = 0;
+  virtual base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
+                                                                           const Cell& cell) = 0;
   virtual base::Result<MemoryUse> memory(const model::Variant& variant, const std::string& x_value) = 0;
   virtual base::Result<MemoryUse> provider_memory(const std::string& provider, const std::string& x_value) = 0;
   virtual base::Clock& clock() = 0;
 
-  virtual base::Result<model::Counters> counters() = 0;                  // or the counter-free experiments
+  virtual base::Result<model::Counters> counters() = 0;  // or the counter-free experiments
   virtual base::Result<GateResult> gate(const model::Variant& variant, GateLevel level) = 0;
 
   // Changes this repository can make for a strategy, best idea first, against the best variant so far.
-  virtual std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile, const model::Variant& best) = 0;
+  virtual std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile,
+                                        const model::Variant& best) = 0;
   // A variant from an outside program's text of the main source file.
   virtual base::Result<model::Variant> variant_from_source(const std::string& text, const model::Variant& best) = 0;
 
   virtual base::Result<std::vector<FileChange>> installation(const model::Variant& variant) = 0;
   // Style of the files of the last installation() by the repository's own checks; nothing where it has none.
   virtual std::optional<model::GateCount> style() const { return std::nullopt; }
-  virtual std::string variant_file_extension() const = 0;                // of {kernel}_vN.*: "hpp", "py", "cu"
+  virtual std::string variant_file_extension() const = 0;  // of {kernel}_vN.*: "hpp", "py", "cu"
 };
 
 class Repository {

@@ -16,7 +16,8 @@ TEST_F(BadInput, AnUnknownKernelIsAnsweredWithTheNearest) {
 }
 
 TEST_F(BadInput, ADeviceThatCanNotBeIsAnsweredWithWhatCan) {
-  for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:0x0", "cuda:99999999999"}) expect_refused(run({"verify", "rms_norm", "--device", device}), 2, device);
+  for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:0x0", "cuda:99999999999"})
+    expect_refused(run({"verify", "rms_norm", "--device", device}), 2, device);
   // 1023: more GPUs than any machine has, so that the error is the same with a driver and without.
   const base::Outcome outcome = run({"verify", "rms_norm", "--device", "cuda:1023"});
   EXPECT_EQ(outcome.exit_status, 3) << outcome.error;
@@ -25,19 +26,22 @@ TEST_F(BadInput, ADeviceThatCanNotBeIsAnsweredWithWhatCan) {
 
 TEST_F(BadInput, AbsurdSizesAreRefusedBeforeAnythingIsMade) {
   for (const char* size : {"0", "-4", "4k", "99999999999", "99999999999999999999999"})
-    EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ / "w"}).exit_status, 2) << size;
+    EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ / "w"}).exit_status, 2)
+        << size;
   EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, UnknownFlagValuesAndOptionsAreUsageErrors) {
   expect_refused(run({"profile", "rms_norm", "--dtype", "int8"}), 2, "'int8'");
   expect_refused(run({"profile", "rms_norm", "--device", "tpu"}), 2, "'tpu'");
-  expect_refused(run({"profile", "rms_norm", "--option", "casting_mode=lama", "--workspace", folder_ / "w"}), 2, "lama");
+  expect_refused(run({"profile", "rms_norm", "--option", "casting_mode=lama", "--workspace", folder_ / "w"}), 2,
+                 "lama");
   expect_refused(run({"bench", "rms_norm", "--provider", "cublas"}), 2, "'cublas'");
 }
 
 TEST_F(BadInput, AMissingCompilerIsAPreflightErrorWithItsRemedy) {
-  const base::Outcome outcome = run({"profile", "rms_norm", "--quick", "--workspace", folder_ / "w"}, {{"HONE_CXX", folder_ / "no-compiler"}});
+  const base::Outcome outcome =
+      run({"profile", "rms_norm", "--quick", "--workspace", folder_ / "w"}, {{"HONE_CXX", folder_ / "no-compiler"}});
   expect_refused(outcome, 3, "kernel compiler");
   EXPECT_NE(outcome.error.find("apt-get install g++"), std::string::npos) << outcome.error;
   EXPECT_FALSE(files_.exists(folder_ / "w"));
@@ -62,7 +66,8 @@ TEST_F(BadInput, AStageWithoutItsInputsNamesTheCommandThatMakesThem) {
 }
 
 TEST_F(BadInput, ATruncatedProfileIsRefused) {
-  ASSERT_TRUE(files_.write_atomically(folder_ / "w/rms_norm/profile.json", "{\"schema\": \"hone.profile/1\", \"kernel\"").ok());
+  ASSERT_TRUE(
+      files_.write_atomically(folder_ / "w/rms_norm/profile.json", "{\"schema\": \"hone.profile/1\", \"kernel\"").ok());
   const auto before = content_of(folder_ / "w");
   expect_refused(run({"optimize", "rms_norm", "--workspace", folder_ / "w"}), 3, "profile.json");
   EXPECT_EQ(content_of(folder_ / "w"), before);
@@ -95,7 +100,8 @@ TEST_F(BadWorkspace, OfAnotherKernelIsRefused) {
 
 TEST_F(BadWorkspace, OfAnOlderSchemaIsRefused) {
   write("profile.json", "{\"schema\": \"hone.profile/0\", \"kernel\": \"rms_norm\"}\n");
-  for (const char* command : {"profile", "optimize", "finalize", "run"}) expect_refused_untouched(command, "hone.profile/0");
+  for (const char* command : {"profile", "optimize", "finalize", "run"})
+    expect_refused_untouched(command, "hone.profile/0");
 }
 
 TEST_F(BadWorkspace, AProfileOfAnotherSourceOrDeviceIsRefused) { expect_refused_untouched("optimize", "a profile of"); }
@@ -117,7 +123,8 @@ TEST_F(BadWorkspace, AProfileEditedByHandIsRefusedWithTheField) {
 
 TEST_F(BadWorkspace, FinalizeListsEveryInputThatIsMissing) {
   const std::string winner = test::sample_comparison().winner;
-  for (const std::string& name : {"rms_norm_" + winner + "_settings.json", "rms_norm_" + winner + "_notes.md", std::string("original_rms_norm.hpp")})
+  for (const std::string& name : {"rms_norm_" + winner + "_settings.json", "rms_norm_" + winner + "_notes.md",
+                                  std::string("original_rms_norm.hpp")})
     expect_refused_untouched("finalize", name);
 }
 

@@ -36,7 +36,8 @@ TEST(Commit, NamesTheGainAndCommitsTheKernelAlone) {
   ASSERT_TRUE(made) << made.error().found;
   EXPECT_EQ(*made, "commit abc1234 on branch hone/rms_norm-v1-2026-11-30");
   ASSERT_EQ(processes.commands.size(), 5u);
-  EXPECT_EQ(processes.commands[2].arguments, (std::vector<std::string>{"git", "add", "--", "/co/src/liger_kernel/ops/rms_norm.py"}));
+  EXPECT_EQ(processes.commands[2].arguments,
+            (std::vector<std::string>{"git", "add", "--", "/co/src/liger_kernel/ops/rms_norm.py"}));
   const auto& commit = processes.commands[3].arguments;
   EXPECT_EQ(commit[4], "[Perf] Optimize rms_norm kernel: backward up to 28% faster");
   EXPECT_EQ(commit.back(), "/co/src/liger_kernel/ops/rms_norm.py");
@@ -62,7 +63,8 @@ TEST(Commit, PushingWithoutGhIsRefusedBeforeAnythingIsDone) {
 TEST(Commit, PushOpensAPullRequestWithTheDescription) {
   base::ScriptedProcesses processes;
   processes.programs["gh"] = "/usr/bin/gh";
-  processes.answers = {said("/co"), said(""), said(""), said(""), said("abc1234"), said(""), said("https://example.org/pull/1")};
+  processes.answers = {
+      said("/co"), said(""), said(""), said(""), said("abc1234"), said(""), said("https://example.org/pull/1")};
   auto made = commit_change(processes, applied(), {"/co", true, "/ws/pr.md"});
   ASSERT_TRUE(made) << made.error().found;
   EXPECT_NE(made->find("pull request https://example.org/pull/1"), std::string::npos);

@@ -33,7 +33,12 @@ class FullDisk : public ProgramTest {
     model::SettingsFunction function;
     function.x_name = "hidden_size";
     function.rules = {{0,
-                       {{"BLOCK_ROW", 1}, {"PREFETCH", 0}, {"STREAMING_STORES", 0}, {"UNROLL", 1}, {"VECTOR_BYTES", 32}, {"num_threads", 1}},
+                       {{"BLOCK_ROW", 1},
+                        {"PREFETCH", 0},
+                        {"STREAMING_STORES", 0},
+                        {"UNROLL", 1},
+                        {"VECTOR_BYTES", 32},
+                        {"num_threads", 1}},
                        "measured on another machine"}};
     entry.variant.settings["forward"] = function;
     const repository::native::SettingsStore store(files_, folder_ / "settings");
@@ -54,14 +59,16 @@ class FullDisk : public ProgramTest {
 };
 
 TEST_F(FullDisk, WithoutSpaceAWorkspaceIsRefusedBeforeAnythingIsMade) {
-  const base::Outcome outcome = run_shell(
-      in_namespace("head -c 12000000 /dev/zero >\"$FOLDER/disk/other\"; \"$HONE\" profile rms_norm --quick --workspace \"$FOLDER/disk/w\"; "
-                   "code=$?; ls -R \"$FOLDER/disk/w/rms_norm\" | grep -v : >&2; exit $code"));
+  const base::Outcome outcome =
+      run_shell(in_namespace("head -c 12000000 /dev/zero >\"$FOLDER/disk/other\"; \"$HONE\" profile rms_norm --quick "
+                             "--workspace \"$FOLDER/disk/w\"; "
+                             "code=$?; ls -R \"$FOLDER/disk/w/rms_norm\" | grep -v : >&2; exit $code"));
   expect_refused(outcome, 3, "16 MiB free");
 }
 
 TEST_F(FullDisk, InTheMiddleOfOptimizeIsAnErrorAndTheNextRunGoesOn) {
-  const base::Outcome outcome = run_shell(in_namespace(std::string("\"$HONE\" run ") + kRun + R"( --workspace "$FOLDER/disk" 2>"$FOLDER/err" &
+  const base::Outcome outcome =
+      run_shell(in_namespace(std::string("\"$HONE\" run ") + kRun + R"( --workspace "$FOLDER/disk" 2>"$FOLDER/err" &
 pid=$!
 while kill -0 $pid 2>/dev/null && ! test -s "$FOLDER/disk/relu_squared/journal.jsonl"; do sleep 0.01; done
 cat /dev/zero >"$FOLDER/disk/other" 2>/dev/null
@@ -82,9 +89,11 @@ rm "$FOLDER/disk/other"
 }
 
 TEST_F(FullDisk, InTheMiddleOfFinalizeLeavesTheOldSettingsOrTheNextRunTakesTheNewOnesBack) {
-  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--workspace", folder_ / "first"}).exit_status, 0);
+  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--workspace", folder_ / "first"}).exit_status,
+            0);
   const std::string old = install_worse_settings(device_name());
-  const base::Outcome outcome = run_shell(in_namespace(std::string("\"$HONE\" run ") + kRun + R"( --workspace "$FOLDER/disk" 2>"$FOLDER/err" &
+  const base::Outcome outcome =
+      run_shell(in_namespace(std::string("\"$HONE\" run ") + kRun + R"( --workspace "$FOLDER/disk" 2>"$FOLDER/err" &
 pid=$!
 while kill -0 $pid 2>/dev/null && ! grep -q applied "$FOLDER/disk/relu_squared/install/journal.jsonl" 2>/dev/null; do sleep 0.01; done
 test -d "$FOLDER/disk/relu_squared/install" && echo "installing" >&2
@@ -94,7 +103,8 @@ cat "$FOLDER/err" >&2
 cp "$FOLDER/settings/relu_squared.json" "$FOLDER/between.json"
 rm "$FOLDER/disk/other"
 "$HONE" run )" + kRun + R"( --workspace "$FOLDER/disk" >&2; echo "second=$?" >&2)"));
-  if (outcome.error.find("installing") == std::string::npos) GTEST_SKIP() << "too noisy to find a winner: " << outcome.error;
+  if (outcome.error.find("installing") == std::string::npos)
+    GTEST_SKIP() << "too noisy to find a winner: " << outcome.error;
   EXPECT_THAT(outcome.error, HasSubstr("first=3")) << outcome.error;
   EXPECT_THAT(outcome.error, HasSubstr("No space left on device"));
   EXPECT_EQ(*files_.read(folder_ / "between.json"), old) << outcome.error;
@@ -103,9 +113,14 @@ rm "$FOLDER/disk/other"
 
 TEST_F(ProgramTest, ProductionThatChangedSinceTheProfileStopsAnAutonomousRun) {
   const std::string workspace = folder_ / "w";
-  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--scope", "forward", "--workspace", workspace}).exit_status, 0);
-  ASSERT_TRUE(files_.write_atomically(folder_ / "settings/relu_squared.json",
-                                      "{\"schema\": \"hone.settings/1\", \"kernel\": \"relu_squared\", \"entries\": []}\n").ok());
+  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--scope", "forward", "--workspace", workspace})
+                .exit_status,
+            0);
+  ASSERT_TRUE(
+      files_
+          .write_atomically(folder_ / "settings/relu_squared.json",
+                            "{\"schema\": \"hone.settings/1\", \"kernel\": \"relu_squared\", \"entries\": []}\n")
+          .ok());
   const auto before = content_of(workspace);
   expect_refused(run({"optimize", "relu_squared", "--workspace", workspace, "--autonomous"}), 3, "source");
   EXPECT_EQ(content_of(workspace), before);
@@ -113,7 +128,9 @@ TEST_F(ProgramTest, ProductionThatChangedSinceTheProfileStopsAnAutonomousRun) {
 
 TEST_F(ProgramTest, AProposerThatDeletesItsFolderPrintsMegabytesAndFailsEndsNothing) {
   const std::string workspace = folder_ / "w";
-  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--scope", "forward", "--workspace", workspace}).exit_status, 0);
+  ASSERT_EQ(run({"profile", "relu_squared", "--quick", "--sizes", "64", "--scope", "forward", "--workspace", workspace})
+                .exit_status,
+            0);
   const base::Outcome outcome =
       run({"optimize", "relu_squared", "--workspace", workspace, "--autonomous", "--json", "--proposer",
            "sh -c 'head -c 5000000 /dev/zero | tr \"\\0\" x; rm -rf \"$1\"; echo no such model >&2; exit 1' proposer"});

@@ -11,7 +11,8 @@ TEST(Kill, LeavesEverythingWholeAndTheNextRunGoesOn) {
   const test::TemporaryFolder folder;
   const std::string build = HONE_BINARY_DIR;
   base::Command command;
-  command.arguments = {build + "/bench/kill", "5", "--kernel", "relu_squared", "--folder", folder / "campaign", "--hone", build + "/hone"};
+  command.arguments = {build + "/bench/kill", "5",      "--kernel",     "relu_squared", "--folder",
+                       folder / "campaign",   "--hone", build + "/hone"};
   command.deadline_ms = 1'200'000;
   base::SystemProcesses processes;
   const auto outcome = processes.run(command);

@@ -87,7 +87,8 @@ TEST(Disassembler, IsFoundOnPathFirstThenInTheNewestToolkit) {
   base::ScriptedProcesses processes;
   base::MemoryFiles files;
   EXPECT_FALSE(find_disassembler(processes, files, {}));
-  for (const char* path : {"/usr/local/cuda-12.4/bin/cuobjdump", "/usr/local/cuda-13.0/bin/cuobjdump"}) ASSERT_TRUE(files.write_atomically(path, ""));
+  for (const char* path : {"/usr/local/cuda-12.4/bin/cuobjdump", "/usr/local/cuda-13.0/bin/cuobjdump"})
+    ASSERT_TRUE(files.write_atomically(path, ""));
   EXPECT_EQ(find_disassembler(processes, files, {})->path, "/usr/local/cuda-13.0/bin/cuobjdump");
   EXPECT_TRUE(find_disassembler(processes, files, {})->cuobjdump);
   ASSERT_TRUE(files.write_atomically("/toolkit/bin/nvdisasm", ""));

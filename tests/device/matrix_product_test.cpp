@@ -50,13 +50,16 @@ class MatrixProducts : public CpuFixture {
     double at(std::int64_t r, std::int64_t c) const { return value_of(type, bytes, std::size_t(r * stride + c)); }
   };
   Matrix matrix(std::int64_t rows, std::int64_t columns, ElementType type) {
-    Matrix made{std::vector<unsigned char>(std::size_t(rows * (columns + 3)) * bytes_of(type) + 8), nullptr, columns + 3, type};
-    for (std::int64_t i = 0; i < rows * (columns + 3); ++i) put(type, made.bytes, std::size_t(i), int(generator_() % 33) - 16);
+    Matrix made{std::vector<unsigned char>(std::size_t(rows * (columns + 3)) * bytes_of(type) + 8), nullptr,
+                columns + 3, type};
+    for (std::int64_t i = 0; i < rows * (columns + 3); ++i)
+      put(type, made.bytes, std::size_t(i), int(generator_() % 33) - 16);
     made.buffer = std::move(*device_->allocate(made.bytes.size()));
     EXPECT_TRUE(device_->upload({made.buffer.get(), 0}, made.bytes.data(), made.bytes.size()));
     return made;
   }
-  void expect_product(Shape shape, bool a_transposed, bool b_transposed, ElementType input, ElementType output, float beta) {
+  void expect_product(Shape shape, bool a_transposed, bool b_transposed, ElementType input, ElementType output,
+                      float beta) {
     const auto [m, n, k] = shape;
     const Matrix a = a_transposed ? matrix(k, m, input) : matrix(m, k, input);
     const Matrix b = b_transposed ? matrix(n, k, input) : matrix(k, n, input);
@@ -64,8 +67,10 @@ class MatrixProducts : public CpuFixture {
     const Matrix before{c.bytes, nullptr, c.stride, output};
     Launch launch;
     launch.entry = "product";
-    launch.product = MatrixProduct{m, n, k, {a.buffer.get(), 0}, {b.buffer.get(), 0}, {c.buffer.get(), 0}, a.stride, b.stride,
-                                   c.stride, a_transposed, b_transposed, input, output, beta};
+    launch.product =
+        MatrixProduct{m,        n,        k,        {a.buffer.get(), 0}, {b.buffer.get(), 0}, {c.buffer.get(), 0},
+                      a.stride, b.stride, c.stride, a_transposed,        b_transposed,        input,
+                      output,   beta};
     const auto ran = device_->try_run({launch}, 60'000'000'000);
     ASSERT_TRUE(ran) << base::describe(ran.error());
     ASSERT_TRUE(device_->download(c.bytes.data(), {c.buffer.get(), 0}, c.bytes.size()));
@@ -73,8 +78,10 @@ class MatrixProducts : public CpuFixture {
     for (std::int64_t i = 0; i < m; ++i) {
       for (std::int64_t j = 0; j < n; ++j) {
         double expected = beta * before.at(i, j);
-        for (std::int64_t l = 0; l < k; ++l) expected += (a_transposed ? a.at(l, i) : a.at(i, l)) * (b_transposed ? b.at(j, l) : b.at(l, j));
-        ASSERT_NEAR(c.at(i, j), expected, unit * std::fabs(expected)) << m << "x" << n << "x" << k << " at " << i << ", " << j;
+        for (std::int64_t l = 0; l < k; ++l)
+          expected += (a_transposed ? a.at(l, i) : a.at(i, l)) * (b_transposed ? b.at(j, l) : b.at(l, j));
+        ASSERT_NEAR(c.at(i, j), expected, unit * std::fabs(expected))
+            << m << "x" << n << "x" << k << " at " << i << ", " << j;
       }
       for (std::int64_t j = n; j < c.stride && i + 1 < m; ++j) ASSERT_EQ(c.at(i, j), before.at(i, j)) << "padding";
     }
@@ -84,8 +91,10 @@ class MatrixProducts : public CpuFixture {
 
 TEST_F(MatrixProducts, AreRightForEveryTypeAndLayout) {
   for (const Shape shape : {Shape{1, 1, 1}, {3, 5, 7}, {7, 2, 0}, {64, 33, 40}, {300, 17, 20}, {5, 600, 530}}) {
-    for (const auto& [input, output] : {std::pair{ElementType::fp32, ElementType::fp32}, {ElementType::bf16, ElementType::bf16},
-                                        {ElementType::fp16, ElementType::fp16}, {ElementType::bf16, ElementType::fp32}}) {
+    for (const auto& [input, output] : {std::pair{ElementType::fp32, ElementType::fp32},
+                                        {ElementType::bf16, ElementType::bf16},
+                                        {ElementType::fp16, ElementType::fp16},
+                                        {ElementType::bf16, ElementType::fp32}}) {
       for (const int layout : {0, 1, 2, 3}) {
         for (const float beta : {0.0f, 1.0f}) expect_product(shape, layout & 1, layout & 2, input, output, beta);
       }
@@ -94,13 +103,15 @@ TEST_F(MatrixProducts, AreRightForEveryTypeAndLayout) {
 }
 
 TEST_F(MatrixProducts, ComeInOrderWithTheLaunchesAroundThem) {
-  auto program = compile(source(R"(extern "C" void add_one(void* const* arguments, long first, long last, int, int, void*) {
+  auto program =
+      compile(source(R"(extern "C" void add_one(void* const* arguments, long first, long last, int, int, void*) {
     float* values = *static_cast<float**>(arguments[0]);
     for (long i = first; i < last; ++i) values[i] += 1;
   })"));
   ASSERT_NE(program, nullptr);
   const std::vector<float> a = {1, 2, 3, 4}, b = {1, 0, 0, 1};
-  auto place_a = std::move(*device_->allocate(16)), place_b = std::move(*device_->allocate(16)), place_c = std::move(*device_->allocate(16));
+  auto place_a = std::move(*device_->allocate(16)), place_b = std::move(*device_->allocate(16)),
+       place_c = std::move(*device_->allocate(16));
   ASSERT_TRUE(device_->upload({place_a.get(), 0}, a.data(), 16));
   ASSERT_TRUE(device_->upload({place_b.get(), 0}, b.data(), 16));
   Launch product;

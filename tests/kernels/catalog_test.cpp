@@ -120,7 +120,8 @@ bool writes_new_matrix(const Operation& operation, Pass pass, const Problem& pro
     const auto is_in = [&](const std::vector<std::string>& names) {
       return std::count(names.begin(), names.end(), tensor.name) > 0;
     };
-    if (tensor.rows >= problem.rows && tensor.columns == problem.columns && is_in(spec.outputs) && !is_in(spec.overwritten)) {
+    if (tensor.rows >= problem.rows && tensor.columns == problem.columns && is_in(spec.outputs) &&
+        !is_in(spec.overwritten)) {
       return true;
     }
   }
@@ -245,15 +246,18 @@ TEST(OptionCover, ShowsEveryCombinationOfAnyTwoOptions) {
             // Pairs that exclude each other: a type that clips nothing has no delta and no sequence level.
             const bool excluded = (a == "cispo" || a == "sapo" || a == "vespo") &&
                                   ((other.name == "delta" && b != "0") || b == "sequence");
-            const bool mirrored = (b == "cispo" || b == "sapo" || b == "vespo") &&
-                                  ((one.name == "delta" && a != "0") || a == "sequence");
+            const bool mirrored =
+                (b == "cispo" || b == "sapo" || b == "vespo") && ((one.name == "delta" && a != "0") || a == "sequence");
             if (one.name == "vllm_is_ratio" || other.name == "vllm_is_ratio") {
               // has a value "sequence" of its own
             } else if (excluded || mirrored) {
               continue;
             }
-            const auto shows = [&](const Options& options) { return options.at(one.name) == a && options.at(other.name) == b; };
-            EXPECT_TRUE(std::any_of(cover.begin(), cover.end(), shows)) << one.name << "=" << a << " " << other.name << "=" << b;
+            const auto shows = [&](const Options& options) {
+              return options.at(one.name) == a && options.at(other.name) == b;
+            };
+            EXPECT_TRUE(std::any_of(cover.begin(), cover.end(), shows))
+                << one.name << "=" << a << " " << other.name << "=" << b;
           }
         }
       }
@@ -345,8 +349,8 @@ TEST(References, BackwardIsTheDerivativeOfForward) {
   options["residual_gradient"] = "no";
   expect_gradient(*find("fused_add_rms_norm"), options, {{"x", "dx"}, {"r", "dx"}, {"weight", "dweight"}}, "y", "dy");
   options["residual_gradient"] = "yes";
-  expect_gradient(*find("fused_add_rms_norm"), options, {{"x", "dx"}, {"r", "dx"}, {"weight", "dweight"}}, "y", "dy", "s",
-                  "ds");
+  expect_gradient(*find("fused_add_rms_norm"), options, {{"x", "dx"}, {"r", "dx"}, {"weight", "dweight"}}, "y", "dy",
+                  "s", "ds");
 }
 
 // The gradient that forward leaves in the place of the logits, by central differences of the loss, for covering options.
@@ -396,14 +400,16 @@ TEST(References, GrposGradientIsTheDerivativeOfItsLoss) {
         options["vllm_is_ratio"] = "token";
         const Problem problem = {6, 5, 2, DType::fp32, options};
         // The kl's sequence-level ratio is a constant by definition, so no derivative of the whole.
-        if (!operation.check(problem).empty() || (std::string(level) == "sequence" && std::string(corrects) == "yes")) continue;
+        if (!operation.check(problem).empty() || (std::string(level) == "sequence" && std::string(corrects) == "yes"))
+          continue;
         std::mt19937 generator(5);
         std::normal_distribution<double> normal(0, 1);
         Values base;
         std::vector<double> direction;
         for (const TensorSpec& spec : operation.tensors(problem)) {
           for (std::int64_t i = 0; i < spec.rows; ++i) {
-            for (std::int64_t c = 0; c < spec.columns; ++c) base[spec.name].push_back(spec.offset + 0.25 * normal(generator));
+            for (std::int64_t c = 0; c < spec.columns; ++c)
+              base[spec.name].push_back(spec.offset + 0.25 * normal(generator));
           }
         }
         base["completion_ids"] = {0, 4, 1, 2, 3, 3};
@@ -435,7 +441,8 @@ TEST(References, GrposGradientIsTheDerivativeOfItsLoss) {
 TEST(References, InPlaceGradientsStandUnderTheInputsNames) {
   for (const auto& operation : catalog()) {
     Problem problem = problem_of(*operation, 2, 3);
-    if (!problem.options.count("in_place") || operation->name() == "grpo_loss") continue;  // its inputs are no free numbers
+    if (!problem.options.count("in_place") || operation->name() == "grpo_loss")
+      continue;  // its inputs are no free numbers
     problem.options["in_place"] = "yes";
     Values values;
     for (const TensorSpec& spec : operation->tensors(problem)) values[spec.name].assign(spec.rows * spec.columns, 0.75);

@@ -52,7 +52,8 @@ class CudaCompile : public ::testing::TestWithParam<std::string> {
       if (launch.entry.empty()) continue;  // computed by the device's own library
       const auto kernel = compiled->kernels.find(launch.entry);
       ASSERT_NE(kernel, compiled->kernels.end()) << launch.entry << " of " << name;
-      EXPECT_LE(kernel->second.spill_bytes(), bearable_spill_bytes) << launch.entry << " of " << name << " for " << capability.text();
+      EXPECT_LE(kernel->second.spill_bytes(), bearable_spill_bytes)
+          << launch.entry << " of " << name << " for " << capability.text();
       EXPECT_LE(kernel->second.registers * launch.threads, 65536) << launch.entry << " of " << name;
       spilling_ += kernel->second.spill_bytes() > 0;
       ++compiled_;
@@ -79,10 +80,12 @@ std::string words_of(Pass pass, const Settings& settings) {
 TEST_P(CudaCompile, EachPassForEachArchitecture) {
   for (const Capability& capability : hone::test::target_capabilities()) {
     const Target target = target_for(capability);
-    for (const Problem& p : {problem(16384, 4096, DType::bf16), problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)}) {
+    for (const Problem& p :
+         {problem(16384, 4096, DType::bf16), problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)}) {
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation().heuristic(pass, p, target);
-        expect_compiles(operation().plan(pass, p, settings, target, Ablation::none), words_of(pass, settings), capability);
+        expect_compiles(operation().plan(pass, p, settings, target, Ablation::none), words_of(pass, settings),
+                        capability);
       }
     }
   }
@@ -120,7 +123,8 @@ std::vector<std::string> names_of_all() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, CudaCompile, ::testing::ValuesIn(names_of_all()), [](const auto& name) { return name.param; });
+INSTANTIATE_TEST_SUITE_P(Catalogue, CudaCompile, ::testing::ValuesIn(names_of_all()),
+                         [](const auto& name) { return name.param; });
 
 }  // namespace
 }  // namespace kernels

@@ -30,8 +30,9 @@ std::string define(const Plan& plan, const std::string& name) {
   return "none";
 }
 
-const std::pair<std::int64_t, std::int64_t> shapes[] = {
-    {1, 1}, {5, 1}, {1, 7}, {33, 127}, {0, 16}, {5, 0}, {16384, 1024}, {16384, 5120}, {16384, 8192}, {3, 32768}, {2, 262144}, {1, 1000000000}};
+const std::pair<std::int64_t, std::int64_t> shapes[] = {{1, 1},        {5, 1},     {1, 7},        {33, 127},
+                                                        {0, 16},       {5, 0},     {16384, 1024}, {16384, 5120},
+                                                        {16384, 8192}, {3, 32768}, {2, 262144},   {1, 1000000000}};
 
 TEST(CudaSettings, TheHeuristicIsValidForEveryProblem) {
   for (const auto& operation : catalog()) {
@@ -58,7 +59,8 @@ TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
       const Problem problem = {rows, columns, 0, DType::bf16, default_options(*operation)};
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation->heuristic(pass, problem, target);
-        for (const Plan& plan : {operation->plan(pass, problem, settings, target, Ablation::none), operation->eager_plan(pass, problem, target)}) {
+        for (const Plan& plan : {operation->plan(pass, problem, settings, target, Ablation::none),
+                                 operation->eager_plan(pass, problem, target)}) {
           for (const Launch& launch : plan.launches) {
             EXPECT_LE(launch.programs, 0x7fffffff) << launch.entry;
             EXPECT_EQ(launch.threads, 32 * std::stoi(define(plan, "NUM_WARPS"))) << launch.entry;
@@ -101,7 +103,8 @@ TEST(CudaSettings, DefinesSayHowARowFits) {
   config.vectors = 2;
   const auto fit = [&](std::int64_t columns, std::int64_t padding = 0) {
     Plan plan;
-    plan.defines = cuda_row_defines(space, config, {8, columns, 0, DType::bf16, {}, padding}, Pass::forward, Ablation::none);
+    plan.defines =
+        cuda_row_defines(space, config, {8, columns, 0, DType::bf16, {}, padding}, Pass::forward, Ablation::none);
     return define(plan, "ROW_FIT") + " " + define(plan, "WHOLE_VECTORS");
   };
   EXPECT_EQ(fit(2048), "FIT_EXACT 1");

@@ -55,8 +55,7 @@ TEST_P(Gate, CatchesTheMutation) {
 const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile/cpu_machine.hpp",
                   pack = "kernels/tile/pack.hpp", layer_norm = "kernels/layer_norm/layer_norm.hpp",
                   softmax = "kernels/softmax/softmax.hpp", dyt = "kernels/dyt/dyt.hpp",
-                  geglu = "kernels/geglu/geglu.hpp",
-                  fused_add = "kernels/fused_add_rms_norm/fused_add_rms_norm.hpp";
+                  geglu = "kernels/geglu/geglu.hpp", fused_add = "kernels/fused_add_rms_norm/fused_add_rms_norm.hpp";
 
 INSTANTIATE_TEST_SUITE_P(
     Mutations, Gate,
@@ -98,32 +97,61 @@ TEST_P(LossGate, CatchesTheMutation) {
 }
 
 const std::string losses = "kernels/cross_entropy/cross_entropy_rows.hpp",
-                  grpo_rows = "kernels/grpo_loss/grpo_loss_rows.hpp", grpo_tokens = "kernels/grpo_loss/grpo_loss_tokens.hpp";
+                  grpo_rows = "kernels/grpo_loss/grpo_loss_rows.hpp",
+                  grpo_tokens = "kernels/grpo_loss/grpo_loss_tokens.hpp";
 const Options all_in_use = {{"label_smoothing", "0.1"}, {"lse_square_scale", "0.1"}, {"weight", "yes"}};
 
 INSTANTIATE_TEST_SUITE_P(
     Mutations, LossGate,
     ::testing::Values(
-        OptionMutation{{"IgnoredRowsCount", "cross_entropy", losses, "tile::select(ignored, 0.0f, 1.0f)", "tile::select(ignored, 1.0f, 1.0f)"}, {}},
-        OptionMutation{{"IgnoredRowsHaveALoss", "cross_entropy", losses, "return y[row] != ignore_index;", "return y[row] != ignore_index + 1;"}, {}},
+        OptionMutation{{"IgnoredRowsCount", "cross_entropy", losses, "tile::select(ignored, 0.0f, 1.0f)",
+                        "tile::select(ignored, 1.0f, 1.0f)"},
+                       {}},
+        OptionMutation{{"IgnoredRowsHaveALoss", "cross_entropy", losses, "return y[row] != ignore_index;",
+                        "return y[row] != ignore_index + 1;"},
+                       {}},
         OptionMutation{{"LabelOffByOne", "cross_entropy", machine, "const std::int64_t ahead = values[row] - column;",
-                        "const std::int64_t ahead = values[row] - column + 1;"}, {}},
-        OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses, "along[e] - tile::select(y.marks(e)", "along[e] + tile::select(y.marks(e)"}, {}},
-        OptionMutation{{"SmoothingOfTheWrongSign", "cross_entropy", losses, "gradient - w[e] * level[e]", "gradient + w[e] * level[e]"}, all_in_use},
-        OptionMutation{{"HalfTheZGradient", "cross_entropy", losses, "2.0f * lse_square_scale", "lse_square_scale"}, all_in_use},
-        OptionMutation{{"MeanOverRowsInsteadOfWeights", "cross_entropy", losses, "machine.scalar(totals + 1)", "machine.scalar(totals)"}, all_in_use},
-        OptionMutation{{"SoftcapNotDifferentiated", "cross_entropy", losses, "gradient * (1.0f - t * t)", "gradient * (1.0f - t * 0.0f)"}, {{"softcap", "2"}}},
-        OptionMutation{{"PredictionOffByOne", "cross_entropy", machine, "lane_numbers<lanes>() + std::int32_t(e.column);", "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
-                       {{"return_predicted_tokens", "yes"}}},
+                        "const std::int64_t ahead = values[row] - column + 1;"},
+                       {}},
+        OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses,
+                        "along[e] - tile::select(y.marks(e)", "along[e] + tile::select(y.marks(e)"},
+                       {}},
+        OptionMutation{{"SmoothingOfTheWrongSign", "cross_entropy", losses, "gradient - w[e] * level[e]",
+                        "gradient + w[e] * level[e]"},
+                       all_in_use},
+        OptionMutation{{"HalfTheZGradient", "cross_entropy", losses, "2.0f * lse_square_scale", "lse_square_scale"},
+                       all_in_use},
+        OptionMutation{{"MeanOverRowsInsteadOfWeights", "cross_entropy", losses, "machine.scalar(totals + 1)",
+                        "machine.scalar(totals)"},
+                       all_in_use},
+        OptionMutation{{"SoftcapNotDifferentiated", "cross_entropy", losses, "gradient * (1.0f - t * t)",
+                        "gradient * (1.0f - t * 0.0f)"},
+                       {{"softcap", "2"}}},
+        OptionMutation{
+            {"PredictionOffByOne", "cross_entropy", machine, "lane_numbers<lanes>() + std::int32_t(e.column);",
+             "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
+            {{"return_predicted_tokens", "yes"}}},
         OptionMutation{{"MaskForgotten", "grpo_loss", grpo_rows, "return kept(row, loss);", "return loss;"}, {}},
-        OptionMutation{{"LastPositionOffByOne", "grpo_loss", grpo_rows, "row * (length + 1) + length;", "row * (length + 1);"}, {}},
-        OptionMutation{{"PolicyOfTheWrongSign", "grpo_loss", grpo_tokens, "return -tile::minimum(rho * A", "return tile::minimum(rho * A"}, {}},
-        OptionMutation{{"GradientThroughTheClip", "grpo_loss", grpo_tokens, "return follows ? -t.rho * A : 0.0f;", "return follows ? -t.rho * A : -t.rho * A;"}, {}},
-        OptionMutation{{"UpperClipFromTheLowerBound", "grpo_loss", grpo_tokens, "1.0f + n.eps_high);", "1.0f + n.eps_low);"}, {}},
-        OptionMutation{{"TemperatureForgottenInTheGradient", "grpo_loss", grpo_rows, "gradient[row] * inverse_temperature", "gradient[row]"}, {}},
-        OptionMutation{{"MeanOverAllTokens", "grpo_loss", grpo_rows, "tile::maximum(sums.of[0][row], 1.0f)", "float(length)"},
-                       {{"importance_sampling_level", "sequence"}}},
-        OptionMutation{{"HalfTheUpstreamGradient", "cross_entropy", losses, "values[e] * number", "values[e] * (number * 0.5f)"}, {}}),
+        OptionMutation{
+            {"LastPositionOffByOne", "grpo_loss", grpo_rows, "row * (length + 1) + length;", "row * (length + 1);"},
+            {}},
+        OptionMutation{{"PolicyOfTheWrongSign", "grpo_loss", grpo_tokens, "return -tile::minimum(rho * A",
+                        "return tile::minimum(rho * A"},
+                       {}},
+        OptionMutation{{"GradientThroughTheClip", "grpo_loss", grpo_tokens, "return follows ? -t.rho * A : 0.0f;",
+                        "return follows ? -t.rho * A : -t.rho * A;"},
+                       {}},
+        OptionMutation{
+            {"UpperClipFromTheLowerBound", "grpo_loss", grpo_tokens, "1.0f + n.eps_high);", "1.0f + n.eps_low);"}, {}},
+        OptionMutation{{"TemperatureForgottenInTheGradient", "grpo_loss", grpo_rows,
+                        "gradient[row] * inverse_temperature", "gradient[row]"},
+                       {}},
+        OptionMutation{
+            {"MeanOverAllTokens", "grpo_loss", grpo_rows, "tile::maximum(sums.of[0][row], 1.0f)", "float(length)"},
+            {{"importance_sampling_level", "sequence"}}},
+        OptionMutation{
+            {"HalfTheUpstreamGradient", "cross_entropy", losses, "values[e] * number", "values[e] * (number * 0.5f)"},
+            {}}),
     [](const auto& mutation) { return mutation.param.mutation.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -131,20 +159,24 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mutation{"MeanNotTakenAway", "layer_norm", layer_norm, "const auto deviation = kept[e] - center[e];",
                  "const auto deviation = kept[e];"},
-        Mutation{"MeanOfTheWrongSign", "layer_norm", layer_norm, "(h * along[e] + level[e])", "(h * along[e] - level[e])"},
+        Mutation{"MeanOfTheWrongSign", "layer_norm", layer_norm, "(h * along[e] + level[e])",
+                 "(h * along[e] - level[e])"},
         Mutation{"BiasGradientIsTheWeights", "layer_norm", layer_norm, "g[e] * h, g[e])", "g[e] * h, g[e] * h)"},
-        Mutation{"MaximumNotTakenAway", "softmax", softmax, "tile::exp(kept[e] - total.maximum[e])", "tile::exp(kept[e])"},
+        Mutation{"MaximumNotTakenAway", "softmax", softmax, "tile::exp(kept[e] - total.maximum[e])",
+                 "tile::exp(kept[e])"},
         Mutation{"ExponentialsBeyondTheRow", "softmax", machine, "first_lanes(f(PartialElement{c, r, count}), count);",
                  "f(PartialElement{c, r, count});"},
         Mutation{"DotOfTheWrongSign", "softmax", softmax, "(g[e] - dot[e])", "(g[e] + dot[e])"},
         Mutation{"TanhNotSquared", "dyt", dyt, "(1.0f - t * t)", "(1.0f - t)"},
-        Mutation{"TotalOfTheLastRowOnly", "dyt", machine, "total->value += horizontal_sum", "total->value = horizontal_sum"},
+        Mutation{"TotalOfTheLastRowOnly", "dyt", machine, "total->value += horizontal_sum",
+                 "total->value = horizontal_sum"},
         Mutation{"TanhOfHalf", "dyt", pack, "clamp(x * 2.0f, -40.0f, 40.0f)", "clamp(x, -40.0f, 40.0f)"},
         Mutation{"CubicTermForgotten", "geglu", geglu, "x * (x * x * (slope * cubic) + slope)", "x * slope"},
         Mutation{"SlopeIsNotThreefold", "geglu", geglu, "3 * slope * cubic", "slope * cubic"},
         Mutation{"ResidualForgotten", "fused_add_rms_norm", fused_add, "tile::rounded<T>(first_x[e] + first_r[e])",
                  "tile::rounded<T>(first_x[e])"},
-        Mutation{"ResidualGradientOfTheWrongSign", "fused_add_rms_norm", fused_add, "gradient + through[e]", "gradient - through[e]"}),
+        Mutation{"ResidualGradientOfTheWrongSign", "fused_add_rms_norm", fused_add, "gradient + through[e]",
+                 "gradient - through[e]"}),
     [](const auto& mutation) { return mutation.param.name; });
 
 TEST(Comparison, NeverPassesANanAnInfinityOrAMissingElement) {

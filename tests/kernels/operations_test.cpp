@@ -156,9 +156,8 @@ TEST_P(OperationMatrix, AblationsStayInsideTheirTensors) {
   }
 }
 
-const std::vector<std::string> tested = {"rms_norm", "swiglu", "relu_squared", "layer_norm",
-                                         "softmax",  "dyt",    "geglu",        "fused_add_rms_norm",
-                                         "cross_entropy", "grpo_loss"};
+const std::vector<std::string> tested = {"rms_norm", "swiglu", "relu_squared",       "layer_norm",    "softmax",
+                                         "dyt",      "geglu",  "fused_add_rms_norm", "cross_entropy", "grpo_loss"};
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, OperationMatrix,
                          ::testing::Combine(::testing::ValuesIn(tested),

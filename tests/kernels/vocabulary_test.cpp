@@ -106,8 +106,7 @@ TEST(Vocabulary, FirstColumnOfTheMaximumAmongEqualOnes) {
       block.store_indices(found.data(), block.first_column_of(block.max(value), value));
     });
     for (int r = 0; r < 3; ++r) {
-      const std::int64_t expected =
-          columns == 0 ? -1 : std::max_element(m.row(r), m.row(r) + columns) - m.row(r);
+      const std::int64_t expected = columns == 0 ? -1 : std::max_element(m.row(r), m.row(r) + columns) - m.row(r);
       EXPECT_EQ(found[r], expected) << columns;
     }
   }
@@ -152,7 +151,7 @@ TEST(Vocabulary, SeveralSumsInOneReading) {
 TEST(Vocabulary, LabelsMarkAndGatherExactlyOneElement) {
   for (const std::int64_t columns : row_lengths) {
     const Rows m(3, columns);
-    for (std::int64_t label = -2; label < columns + 2; label += columns > 100 ? 7 : 1) {
+    for (std::int64_t label = -2; label<columns + 2; label += columns> 100 ? 7 : 1) {
       const std::vector<std::int64_t> labels(3, label);
       std::vector<float> gathered(3), marked(3);
       for_all_rows(m, [&](auto&, auto block) {

@@ -119,8 +119,10 @@ TEST(RareValues, HaveTheirShareAndLeaveTheOthersAlone) {
   fill(spec, mixed.data(), mixed.size());
   std::size_t rare = 0;
   for (std::size_t i = 0; i < mixed.size(); ++i) {
-    if (mixed[i] == -100) ++rare;
-    else EXPECT_EQ(mixed[i], plain[i]);
+    if (mixed[i] == -100)
+      ++rare;
+    else
+      EXPECT_EQ(mixed[i], plain[i]);
   }
   EXPECT_NEAR(double(rare) / 100000, 0.125, 0.005);
 }

@@ -58,8 +58,9 @@ TEST(NotesMarkdown, OfAVariantThatNeverRanSaysWhy) {
 TEST(NotesMarkdown, ChangesKeepTheirLists) {
   model::Notes notes = test::sample_notes();
   notes.changes = "Two knobs:\n\n- BLOCK_ROW, 3 values\n- UNROLL, 2 values\n\nNothing else\nchanges.";
-  EXPECT_NE(notes_markdown(notes).find("Two knobs:\n\n- BLOCK_ROW, 3 values\n- UNROLL, 2 values\n\nNothing else changes.\n"),
-            std::string::npos);
+  EXPECT_NE(
+      notes_markdown(notes).find("Two knobs:\n\n- BLOCK_ROW, 3 values\n- UNROLL, 2 values\n\nNothing else changes.\n"),
+      std::string::npos);
 }
 
 TEST(NotesMarkdown, EmptyNotesLeaveNoHole) {

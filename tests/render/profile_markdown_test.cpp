@@ -86,7 +86,8 @@ TEST(ProfileMarkdown, RecordedNumbersAreShownAsRecorded) {
   Profile profile = test::sample_gpu_profile();
   for (model::BaselineRow& row : profile.baseline.rows)
     if (row.provider == "huggingface") row.source = model::Source::recorded;
-  EXPECT_THAT(profile_markdown(profile), testing::HasSubstr("- The speed of huggingface is recorded, not measured here."));
+  EXPECT_THAT(profile_markdown(profile),
+              testing::HasSubstr("- The speed of huggingface is recorded, not measured here."));
 }
 
 TEST(ProfileMarkdown, CorrectsCommonPracticeWhereItMatters) {

@@ -50,7 +50,8 @@ TEST(Terminal, LinesKeepToTheWidthWhereTheirTablesCan) {
 
 TEST(Terminal, APlanHasOneLineAStepHoweverLongItsReason) {
   model::Profile profile = test::sample_profile();
-  for (model::StrategyStep& step : profile.strategy_order) step.reason = std::string(40, 'r') + " and more of it " + step.reason + std::string(300, ' ') + "end";
+  for (model::StrategyStep& step : profile.strategy_order)
+    step.reason = std::string(40, 'r') + " and more of it " + step.reason + std::string(300, ' ') + "end";
   const std::string text = profile_summary(profile, Style{false, 72});
   const std::string plan = text.substr(text.find("plan "));
   EXPECT_EQ(static_cast<std::size_t>(std::count(plan.begin(), plan.end(), '\n')), profile.strategy_order.size());

@@ -40,7 +40,8 @@ class Store : public ::testing::Test {
 TEST_F(Store, KeepsOneEntryForEachDeviceAndDtype) {
   EXPECT_FALSE(store.load("rms_norm", "Test CPU", "fp32")->has_value());
   for (const std::int64_t value : {1, 2}) {
-    ASSERT_TRUE(files.write_atomically(store.path("rms_norm"), *store.text_with("rms_norm", entry("num_threads", value))));
+    ASSERT_TRUE(
+        files.write_atomically(store.path("rms_norm"), *store.text_with("rms_norm", entry("num_threads", value))));
   }
   InstalledEntry other = entry("num_threads", 4);
   other.device = "Another CPU";
@@ -57,19 +58,22 @@ TEST_F(Store, InstalledSettingsAreInForceWhereTheyAreValid) {
   const auto installed = std::optional(entry("num_threads", 2));
   EXPECT_EQ(settings_in_force(operation, kernels::Pass::forward, problem, target, installed).at("num_threads"), 2);
   EXPECT_EQ(why_not_in_force(operation, kernels::Pass::forward, problem, target, installed), "");
-  EXPECT_EQ(why_not_in_force(operation, kernels::Pass::backward, problem, target, installed), "") << "none are installed";
+  EXPECT_EQ(why_not_in_force(operation, kernels::Pass::backward, problem, target, installed), "")
+      << "none are installed";
 }
 
 TEST_F(Store, SettingsThatDoNotFitGiveWayToTheHeuristicAndSayWhy) {
   const auto installed = std::optional(entry("num_threads", 3));
   EXPECT_EQ(settings_in_force(operation, kernels::Pass::forward, problem, target, installed),
             operation.heuristic(kernels::Pass::forward, problem, target));
-  EXPECT_THAT(why_not_in_force(operation, kernels::Pass::forward, problem, target, installed), HasSubstr("num_threads can not be 3"));
+  EXPECT_THAT(why_not_in_force(operation, kernels::Pass::forward, problem, target, installed),
+              HasSubstr("num_threads can not be 3"));
 }
 
 TEST_F(Store, ADamagedFileIsAnErrorWithItsPathAndRemedy) {
   const std::string whole = *store.text_with("rms_norm", entry("num_threads", 2));
-  for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{\"schema\": \"hone.settings/0\"}"), whole.substr(0, whole.size() / 2)}) {
+  for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{\"schema\": \"hone.settings/0\"}"),
+                                  whole.substr(0, whole.size() / 2)}) {
     ASSERT_TRUE(files.write_atomically(store.path("rms_norm"), text));
     const auto loaded = store.load("rms_norm", "Test CPU", "fp32");
     ASSERT_FALSE(loaded) << text;

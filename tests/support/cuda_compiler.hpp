@@ -12,10 +12,13 @@
 
 namespace hone::test {
 
-inline std::string nvrtc_path() { return std::string(HONE_SOURCE_DIR) + "/.deps/nvidia-cuda-nvrtc/nvidia/cu13/lib/libnvrtc.so.13"; }
+inline std::string nvrtc_path() {
+  return std::string(HONE_SOURCE_DIR) + "/.deps/nvidia-cuda-nvrtc/nvidia/cu13/lib/libnvrtc.so.13";
+}
 
 // `cache_directory` empty: nothing is kept. Null, with the failure recorded, where NVRTC can not be opened.
-inline std::unique_ptr<device::cuda::CudaCompiler> open_cuda_compiler(base::FileSystem& files, const std::string& cache_directory = "") {
+inline std::unique_ptr<device::cuda::CudaCompiler> open_cuda_compiler(base::FileSystem& files,
+                                                                      const std::string& cache_directory = "") {
   device::cuda::CompilerOptions options;
   options.nvrtc = nvrtc_path();
   options.cache_directory = cache_directory;

@@ -136,7 +136,9 @@ class Campaigns {
     return base::join(folder_ + "/optimization/" + kernel_, name);
   }
   std::string settings_file() const { return folder_ + "/settings/" + kernel_ + ".json"; }
-  std::string settings_text() { return files_.exists(settings_file()) ? value_or_fail(files_.read(settings_file())) : ""; }
+  std::string settings_text() {
+    return files_.exists(settings_file()) ? value_or_fail(files_.read(settings_file())) : "";
+  }
 
   void complain(const std::string& what) {
     complaints_.push_back(what);
@@ -158,8 +160,20 @@ class Campaigns {
 
   base::Outcome run(std::int64_t deadline_ms) {
     base::Command command;
-    command.arguments = {hone_, "run", kernel_, "--quick", "--sizes", "64,128", "--scope", "forward",
-                         "--max-variants", "2", "--autonomous", "--verbose", "--workspace", folder_ + "/optimization"};
+    command.arguments = {hone_,
+                         "run",
+                         kernel_,
+                         "--quick",
+                         "--sizes",
+                         "64,128",
+                         "--scope",
+                         "forward",
+                         "--max-variants",
+                         "2",
+                         "--autonomous",
+                         "--verbose",
+                         "--workspace",
+                         folder_ + "/optimization"};
     command.environment = {{"HONE_SETTINGS_DIR", folder_ + "/settings"}, {"HONE_CACHE_DIR", folder_ + "/cache"}};
     command.deadline_ms = deadline_ms;
     return value_or_fail(processes_.run(command));
@@ -186,15 +200,18 @@ class Campaigns {
     bool searching = false;
     for (const std::string& line : base::split(log, '\n')) {
       const bool step = line.size() > 11 && line[0] == '[' && line.compare(line.find(']') + 1, 3, "   ") != 0;
-      if (step) searching = line.find("time at most") != std::string::npos;
-      else if (searching && line.find("hidden_size=") != std::string::npos) ++begun;
+      if (step)
+        searching = line.find("time at most") != std::string::npos;
+      else if (searching && line.find("hidden_size=") != std::string::npos)
+        ++begun;
     }
     return begun;
   }
 
   void inspect_after_kill(const base::Outcome& outcome, double instant) {
     Tally& tally = by_step_[last_step(outcome.error)];
-    const std::string where = fmt::format("kill {} after {:.0f} ms, in '{}'", killed_, instant, last_step(outcome.error));
+    const std::string where =
+        fmt::format("kill {} after {:.0f} ms, in '{}'", killed_, instant, last_step(outcome.error));
     ++tally.kills;
     if (outcome.error.find("production is as it was before") != std::string::npos) ++tally.taken_back;
     inspect_settings(where, tally);
@@ -233,12 +250,18 @@ class Campaigns {
         if (!is_new && known->second != text) complain(where + ": " + name + " has changed");
         continue;
       }
-      if (name == "profile.json") whole = model::parse_profile(text, path).ok();
-      else if (name == "comparison.json") whole = model::parse_comparison(text, path).ok();
-      else if (name == "report.json") whole = stages::parse_report_head(text).has_value();
-      else if (ends("_settings.json")) whole = model::parse_variant(text, path).ok();
-      else if (ends(".json")) whole = stages::parse_head(text).has_value();
-      else if (ends(".md")) whole = !text.empty() && text.back() == '\n';
+      if (name == "profile.json")
+        whole = model::parse_profile(text, path).ok();
+      else if (name == "comparison.json")
+        whole = model::parse_comparison(text, path).ok();
+      else if (name == "report.json")
+        whole = stages::parse_report_head(text).has_value();
+      else if (ends("_settings.json"))
+        whole = model::parse_variant(text, path).ok();
+      else if (ends(".json"))
+        whole = stages::parse_head(text).has_value();
+      else if (ends(".md"))
+        whole = !text.empty() && text.back() == '\n';
       if (!whole) complain(where + ": " + name + " is not whole");
     }
     for (const auto& [name, text] : snapshot_) {
@@ -259,7 +282,8 @@ class Campaigns {
         if (tally != nullptr) ++tally->torn_lines;
         continue;
       }
-      if (record->event == "begin") keys.clear();
+      if (record->event == "begin")
+        keys.clear();
       else if (!keys[record->event].insert(record->text_at("key")).second)
         complain(where + ": done twice: " + record->event + " " + record->text_at("key"));
     }
@@ -307,8 +331,8 @@ class Campaigns {
     const bool changed = settings_text() != old_settings_;
     applied_ += report->applied ? 1 : 0;
     if (report->applied != changed)
-      complain(fmt::format("{}: the report says {}, the settings are {}", where, report->applied ? "applied" : "not applied",
-                           changed ? "new" : "old"));
+      complain(fmt::format("{}: the report says {}, the settings are {}", where,
+                           report->applied ? "applied" : "not applied", changed ? "new" : "old"));
   }
 
   base::SystemFiles files_;
@@ -326,22 +350,27 @@ class Campaigns {
 
 std::string Campaigns::document() const {
   std::string text = fmt::format(
-      "- device: {}; kernel {}, forward\n- a whole run took {:.1f} s; {} kills in {} runs that were started again until they ended; {} of them "
+      "- device: {}; kernel {}, forward\n- a whole run took {:.1f} s; {} kills in {} runs that were started again "
+      "until they ended; {} of them "
       "installed a winner\n",
       device_text_, kernel_, whole_run_ms_ / 1000, killed_, campaigns_, applied_);
   for (const auto& [status, count] : ends_) text += fmt::format("- ended with exit status {}: {}\n", status, count);
   text +=
-      "\n| killed in | kills | old settings in force | new settings in force | had taken back an installation | torn last "
-      "lines | configurations lost | comparisons lost | temporary files until the next write |\n|---|---|---|---|---|---|---|---|---|\n";
+      "\n| killed in | kills | old settings in force | new settings in force | had taken back an installation | torn "
+      "last "
+      "lines | configurations lost | comparisons lost | temporary files until the next write "
+      "|\n|---|---|---|---|---|---|---|---|---|\n";
   Tally sum;
   const auto row = [&](const std::string& name, const Tally& t) {
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, t.kills, t.old_settings, t.new_settings,
-                        t.taken_back, t.torn_lines, t.lost_screenings, t.lost_comparisons, t.temporary_files);
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, t.kills, t.old_settings, t.new_settings,
+                    t.taken_back, t.torn_lines, t.lost_screenings, t.lost_comparisons, t.temporary_files);
   };
   for (const auto& [step, tally] : by_step_) {
     row(step, tally);
     sum.kills += tally.kills, sum.old_settings += tally.old_settings, sum.new_settings += tally.new_settings;
-    sum.torn_lines += tally.torn_lines, sum.temporary_files += tally.temporary_files, sum.taken_back += tally.taken_back;
+    sum.torn_lines += tally.torn_lines, sum.temporary_files += tally.temporary_files,
+        sum.taken_back += tally.taken_back;
     sum.lost_screenings += tally.lost_screenings, sum.lost_comparisons += tally.lost_comparisons;
   }
   row("all", sum);
@@ -349,7 +378,8 @@ std::string Campaigns::document() const {
   for (const std::string& complaint : complaints_) text += "- DOES NOT HOLD: " + complaint + "\n";
   if (complaints_.empty())
     text +=
-        "- holds: settings old or new and whole, documents whole, snapshot unchanged, nothing finished was done again, at "
+        "- holds: settings old or new and whole, documents whole, snapshot unchanged, nothing finished was done again, "
+        "at "
         "most one configuration lost by a kill, no temporary file left at the end\n";
   return text;
 }
@@ -361,12 +391,18 @@ int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     const bool more = i + 1 < count;
-    if (word == "--write") options.write = true;
-    else if (word == "--seed" && more) options.seed = std::strtoull(arguments[++i], nullptr, 10);
-    else if (word == "--kernel" && more) options.kernel = arguments[++i];
-    else if (word == "--folder" && more) options.folder = arguments[++i];
-    else if (word == "--hone" && more) options.hone = arguments[++i];
-    else options.kills = std::atoi(arguments[i]);
+    if (word == "--write")
+      options.write = true;
+    else if (word == "--seed" && more)
+      options.seed = std::strtoull(arguments[++i], nullptr, 10);
+    else if (word == "--kernel" && more)
+      options.kernel = arguments[++i];
+    else if (word == "--folder" && more)
+      options.folder = arguments[++i];
+    else if (word == "--hone" && more)
+      options.hone = arguments[++i];
+    else
+      options.kills = std::atoi(arguments[i]);
   }
   if (options.kills < 1) fail("KILLS is a number of at least 1");
   std::signal(SIGINT, [](int) { stop_asked = true; });
@@ -378,9 +414,9 @@ int main(int count, char** arguments) {
   if (options.write) {
     base::SystemFiles files;
     base::SystemClock clock;
-    const std::string head =
-        fmt::format("# SIGKILL at random instants of a full run\n\n- hone {} ({}), {}, command `./dev bench kill {} --write`\n",
-                    model::hone_version(), model::hone_commit(), clock.utc(), options.kills);
+    const std::string head = fmt::format(
+        "# SIGKILL at random instants of a full run\n\n- hone {} ({}), {}, command `./dev bench kill {} --write`\n",
+        model::hone_version(), model::hone_commit(), clock.utc(), options.kills);
     if (auto written = files.write_atomically("results/cpu/kill.md", head + body); !written)
       fail(base::describe(written.error()));
   }

@@ -56,7 +56,8 @@ struct Rung {
 // One pass of one kernel on one set of buffers.
 class Ladder {
  public:
-  Ladder(device::Device& device, const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem)
+  Ladder(device::Device& device, const kernels::Operation& operation, kernels::Pass pass,
+         const kernels::Problem& problem)
       : device_(device),
         operation_(operation),
         pass_(pass),
@@ -145,15 +146,18 @@ class Ladder {
   std::int64_t widest() const { return target_.vector_bytes; }
 
   // The plan takes any settings; those beyond the space of the sweep are there for the ladder alone.
-  void add(const std::string& name, const kernels::Settings& settings, kernels::Ablation ablation = kernels::Ablation::none) {
+  void add(const std::string& name, const kernels::Settings& settings,
+           kernels::Ablation ablation = kernels::Ablation::none) {
     const kernels::Plan plan = operation_.plan(pass_, problem_, settings, target_, ablation);
     device::ProgramSource source{operation_.name() + " " + name, {}, plan.main_file, plan.defines};
-    for (const kernels::EmbeddedFile& file : kernels::embedded_sources()) source.files.emplace_back(file.path, file.text);
+    for (const kernels::EmbeddedFile& file : kernels::embedded_sources())
+      source.files.emplace_back(file.path, file.text);
     programs_.push_back(value_or_fail(device_.compile(source)));
     for (const kernels::TensorSpec& scratch : plan.scratch) {
       auto& buffer = buffers_[scratch.name];
       if (!buffer || buffer->bytes() < static_cast<std::size_t>(scratch.bytes()))
-        kept_.push_back(std::exchange(buffer, value_or_fail(device_.allocate(static_cast<std::size_t>(scratch.bytes())))));
+        kept_.push_back(
+            std::exchange(buffer, value_or_fail(device_.allocate(static_cast<std::size_t>(scratch.bytes())))));
     }
     Rung rung{name, {}, bytes_, {}, {}};
     for (const kernels::Launch& planned : plan.launches) {
@@ -169,10 +173,12 @@ class Ladder {
   }
 
   void add_copies() {
-    const std::int64_t blocks = std::max<std::int64_t>(8, static_cast<std::int64_t>(bytes_ / 2) / kCopyBlockBytes / 8 * 8);
+    const std::int64_t blocks =
+        std::max<std::int64_t>(8, static_cast<std::int64_t>(bytes_ / 2) / kCopyBlockBytes / 8 * 8);
     for (const char* name : {"copy_to", "copy_from"}) {
       buffers_[name] = value_or_fail(device_.allocate(static_cast<std::size_t>(blocks * kCopyBlockBytes)));
-      if (auto filled = device_.fill({buffers_[name].get(), 0}, 1, buffers_[name]->bytes()); !filled) fail(filled.error());
+      if (auto filled = device_.fill({buffers_[name].get(), 0}, 1, buffers_[name]->bytes()); !filled)
+        fail(filled.error());
     }
     device::ProgramSource source;
     source.name = "copy";
@@ -180,12 +186,14 @@ class Ladder {
     source.main_file = "ceilings.cpp";
     source.defines = {{"BLOCK_BYTES", std::to_string(kCopyBlockBytes)}};
     programs_.push_back(value_or_fail(device_.compile(source)));
-    for (const auto& [name, entry] : {std::pair{"copy, plain stores", "ceiling_copy_1"}, {"copy, streaming stores", "ceiling_copy_streaming_1"}}) {
+    for (const auto& [name, entry] :
+         {std::pair{"copy, plain stores", "ceiling_copy_1"}, {"copy, streaming stores", "ceiling_copy_streaming_1"}}) {
       device::Launch launch;
       launch.program = programs_.back().get();
       launch.entry = entry;
       launch.programs = blocks;
-      launch.arguments = {device::BufferView{buffers_["copy_to"].get(), 0}, device::BufferView{buffers_["copy_from"].get(), 0}};
+      launch.arguments = {device::BufferView{buffers_["copy_to"].get(), 0},
+                          device::BufferView{buffers_["copy_from"].get(), 0}};
       rungs_.push_back({name, {launch}, 2.0 * static_cast<double>(blocks * kCopyBlockBytes), {}, {}});
     }
   }
@@ -221,12 +229,18 @@ Options options_of(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     const bool more = i + 1 < count;
-    if (word == "--pass" && more) options.passes = {arguments[++i]};
-    else if (word == "--dtype" && more) options.dtypes = {arguments[++i]};
-    else if (word == "--rows" && more) options.rows = std::atoll(arguments[++i]);
-    else if (word == "--columns" && more) options.columns = std::atoll(arguments[++i]);
-    else if (word == "--rounds" && more) options.rounds = std::max(5, std::atoi(arguments[++i]));
-    else options.kernels.push_back(word);
+    if (word == "--pass" && more)
+      options.passes = {arguments[++i]};
+    else if (word == "--dtype" && more)
+      options.dtypes = {arguments[++i]};
+    else if (word == "--rows" && more)
+      options.rows = std::atoll(arguments[++i]);
+    else if (word == "--columns" && more)
+      options.columns = std::atoll(arguments[++i]);
+    else if (word == "--rounds" && more)
+      options.rounds = std::max(5, std::atoi(arguments[++i]));
+    else
+      options.kernels.push_back(word);
   }
   if (options.kernels.empty()) options.kernels = {"rms_norm", "swiglu", "relu_squared"};
   return options;
@@ -242,8 +256,9 @@ int main(int count, char** arguments) {
   const auto device =
       value_or_fail(device::cpu::open_cpu_device(device::cpu::CpuOptions::from_environment(), processes, files, clock));
   const model::DeviceInfo& info = device->info();
-  fmt::print("{}, {} cores, {}; {}; hone {} ({}), {}; median of {} rounds, shares with their p20 to p80\n\n", info.name, info.sm_count,
-             info.architecture, info.compiler, model::hone_version(), model::hone_commit(), clock.utc(), options.rounds);
+  fmt::print("{}, {} cores, {}; {}; hone {} ({}), {}; median of {} rounds, shares with their p20 to p80\n\n", info.name,
+             info.sm_count, info.architecture, info.compiler, model::hone_version(), model::hone_commit(), clock.utc(),
+             options.rounds);
   for (const std::string& name : options.kernels) {
     const auto& operation = *value_or_fail(repository::native::find_operation(name));
     for (const std::string& pass : options.passes) {

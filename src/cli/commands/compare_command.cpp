@@ -18,8 +18,8 @@ struct Operand {
 base::Result<Operand> operand(const CommandContext& context, const std::string& text) {
   const std::string folder = base::parent(text), name = base::file_name(text);
   if (text.find('/') == std::string::npos)
-    return base::Error{base::ErrorKind::usage, "a variant named with its kernel's folder", "'" + text + "'", "hone compare",
-                       "write it as " + context.meant.workspace + "/KERNEL/v1"};
+    return base::Error{base::ErrorKind::usage, "a variant named with its kernel's folder", "'" + text + "'",
+                       "hone compare", "write it as " + context.meant.workspace + "/KERNEL/v1"};
   Operand made;
   made.kernel = base::file_name(folder);
   made.root = folder == made.kernel ? context.meant.workspace : base::parent(folder);
@@ -35,8 +35,9 @@ int run_compare(const CommandContext& context) {
   if (!a) return fail(context, a.error());
   if (!b) return fail(context, b.error());
   if (a->kernel != b->kernel || a->root != b->root)
-    return fail(context, {base::ErrorKind::usage, "two variants of one kernel's workspace", a->root + "/" + a->kernel + " and " + b->root + "/" + b->kernel,
-                          "hone compare", "compare variants of one kernel"});
+    return fail(context, {base::ErrorKind::usage, "two variants of one kernel's workspace",
+                          a->root + "/" + a->kernel + " and " + b->root + "/" + b->kernel, "hone compare",
+                          "compare variants of one kernel"});
   Meant meant = context.meant;
   meant.request.kernel = a->kernel;
   meant.workspace = a->root;
@@ -66,12 +67,16 @@ int run_compare(const CommandContext& context) {
     context.out << stages::to_json(*outcome) << "\n";
     return 0;
   }
-  context.out << fmt::format("{}: {} against {} on {} (ratio = time of {} over time of {})\n\n{:>12}  {:<10}{:>8}{:>20}  {}\n", outcome->kernel, outcome->candidate, outcome->baseline,
-                             outcome->device, outcome->candidate, outcome->baseline, (*session)->x_name(), "mode", "ratio", "interval", "verdict");
+  context.out << fmt::format(
+      "{}: {} against {} on {} (ratio = time of {} over time of {})\n\n{:>12}  {:<10}{:>8}{:>20}  {}\n",
+      outcome->kernel, outcome->candidate, outcome->baseline, outcome->device, outcome->candidate, outcome->baseline,
+      (*session)->x_name(), "mode", "ratio", "interval", "verdict");
   for (const stages::ComparedCell& each : outcome->cells)
-    context.out << fmt::format("{:>12}  {:<10}{:>8.4f}{:>20}  {}{}\n", each.cell.x_value, each.cell.mode, each.comparison.ratio,
-                               fmt::format("{:.4f} to {:.4f}", each.comparison.ci_low, each.comparison.ci_high), model::word(each.comparison.verdict),
-                               each.comparison.verdict == model::Verdict::unresolved ? ": " + each.comparison.reason : "");
+    context.out << fmt::format(
+        "{:>12}  {:<10}{:>8.4f}{:>20}  {}{}\n", each.cell.x_value, each.cell.mode, each.comparison.ratio,
+        fmt::format("{:.4f} to {:.4f}", each.comparison.ci_low, each.comparison.ci_high),
+        model::word(each.comparison.verdict),
+        each.comparison.verdict == model::Verdict::unresolved ? ": " + each.comparison.reason : "");
   return 0;
 }
 

@@ -48,7 +48,11 @@ std::string python_package(Machine& machine, const std::string& package) {
 // `problem`: why it is missing, where that is known.
 Part part(std::string name, std::string found, std::string cost, std::string remedy, const std::string& problem = "") {
   const bool present = !found.empty();
-  return {std::move(name), present ? std::move(found) : problem.empty() ? "missing" : "missing: " + problem, present ? "" : std::move(cost), present ? "" : std::move(remedy), present};
+  return {std::move(name),
+          present           ? std::move(found)
+          : problem.empty() ? "missing"
+                            : "missing: " + problem,
+          present ? "" : std::move(cost), present ? "" : std::move(remedy), present};
 }
 
 // Nsight Compute, and whether it may read counters here.
@@ -60,28 +64,41 @@ Part ncu_part(Machine& machine) {
   const std::string cost = "no hardware counters of a GPU; the counter-free route stands in";
   if (!tool) return part("Nsight Compute (ncu)", "", cost, "install nsight-compute of the CUDA toolkit");
   const counters::Permission permission = counters::counter_permission(machine.files);
-  if (!permission.allowed) return {"Nsight Compute (ncu)", tool->path + ", but counters can not be read: " + permission.reason, cost, permission.remedy, false};
+  if (!permission.allowed)
+    return {"Nsight Compute (ncu)", tool->path + ", but counters can not be read: " + permission.reason, cost,
+            permission.remedy, false};
   return part("Nsight Compute (ncu)", fmt::format("{}.{} in {}", tool->year, tool->release, tool->path), cost, "");
 }
 
 std::vector<Part> inspect(Machine& machine, const std::string& kernel_compiler) {
   std::vector<Part> parts;
-  parts.push_back(part("kernel compiler", kernel_compiler, "built-in kernels can not be compiled for the CPU", "apt-get install g++"));
-  const device::cuda::CudaParts cuda = device::cuda::inspect_parts(device::cuda::CompilerOptions::from_environment(), machine.files);
+  parts.push_back(part("kernel compiler", kernel_compiler, "built-in kernels can not be compiled for the CPU",
+                       "apt-get install g++"));
+  const device::cuda::CudaParts cuda =
+      device::cuda::inspect_parts(device::cuda::CompilerOptions::from_environment(), machine.files);
   std::string driver = cuda.driver.found;
   for (const std::string& gpu : cuda.gpus) driver += "; " + gpu;
-  parts.push_back(part("NVIDIA driver", driver, "kernels run on the CPU only", "install the driver of your GPU: 580 or newer for CUDA 13", cuda.driver.problem));
-  parts.push_back(part("NVRTC", cuda.nvrtc.found, "CUDA kernels can not be compiled, so none runs on a GPU", "pip install nvidia-cuda-nvrtc==13.0.*, or install the CUDA toolkit, or name the library with HONE_NVRTC",
-                       ""));
-  parts.push_back(part("NVML", cuda.nvml.found, "a GPU's clock is not watched: samples under a lowered clock are not noticed", "it comes with the NVIDIA driver", cuda.nvml.problem));
-  parts.push_back(part("cuBLASLt", cuda.cublas_lt.found, "no matrix rates among the ceilings of a GPU, and no kernels that need matrix products there", "pip install nvidia-cublas, or install the CUDA toolkit", ""));
+  parts.push_back(part("NVIDIA driver", driver, "kernels run on the CPU only",
+                       "install the driver of your GPU: 580 or newer for CUDA 13", cuda.driver.problem));
+  parts.push_back(part(
+      "NVRTC", cuda.nvrtc.found, "CUDA kernels can not be compiled, so none runs on a GPU",
+      "pip install nvidia-cuda-nvrtc==13.0.*, or install the CUDA toolkit, or name the library with HONE_NVRTC", ""));
+  parts.push_back(part("NVML", cuda.nvml.found,
+                       "a GPU's clock is not watched: samples under a lowered clock are not noticed",
+                       "it comes with the NVIDIA driver", cuda.nvml.problem));
+  parts.push_back(part("cuBLASLt", cuda.cublas_lt.found,
+                       "no matrix rates among the ceilings of a GPU, and no kernels that need matrix products there",
+                       "pip install nvidia-cublas, or install the CUDA toolkit", ""));
   parts.push_back(ncu_part(machine));
   const std::string python = version_of(machine, "python3", {"--version"});
   parts.push_back(part("python3", python, "Liger's Triton kernels can not be run", "apt-get install python3"));
   for (const char* package : {"torch", "triton", "liger_kernel"})
-    parts.push_back(part(fmt::format("python package {}", package), python.empty() ? "" : python_package(machine, package),
-                         "Liger's Triton kernels and the torch provider can not be run", fmt::format("pip install {}", std::string(package) == "liger_kernel" ? "liger-kernel" : package)));
-  parts.push_back(part("rsvg-convert", version_of(machine, "rsvg-convert", {"--version"}), "plots are written as SVG alone, not as PNG", "apt-get install librsvg2-bin"));
+    parts.push_back(
+        part(fmt::format("python package {}", package), python.empty() ? "" : python_package(machine, package),
+             "Liger's Triton kernels and the torch provider can not be run",
+             fmt::format("pip install {}", std::string(package) == "liger_kernel" ? "liger-kernel" : package)));
+  parts.push_back(part("rsvg-convert", version_of(machine, "rsvg-convert", {"--version"}),
+                       "plots are written as SVG alone, not as PNG", "apt-get install librsvg2-bin"));
   return parts;
 }
 
@@ -91,7 +108,8 @@ int run_doctor(const CommandContext& context) {
   auto device = open_device(context.machine, context.meant.device);
   if (!device) return fail(context, device.error());
   const model::DeviceInfo& info = (*device)->info();
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose);
+  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
+                            context.meant.talk.verbose);
   base::Result<model::Ceilings> ceilings = model::Ceilings{};
   if (!info.compiler.empty()) {
     progress.step("ceilings of " + info.name);
@@ -107,36 +125,62 @@ int run_doctor(const CommandContext& context) {
 
   if (context.meant.talk.json) {
     nlohmann::json measured = nlohmann::json::object(), found = nlohmann::json::array();
-    for (const auto& [name, ceiling] : ceilings->by_name) measured[name] = {{"p20", ceiling.p20}, {"p50", ceiling.p50}, {"p80", ceiling.p80}, {"samples", ceiling.samples}};
-    for (const Part& each : parts) found.push_back({{"name", each.name}, {"present", each.present}, {"found", each.found}, {"cost", each.cost}, {"to_do", each.remedy}});
+    for (const auto& [name, ceiling] : ceilings->by_name)
+      measured[name] = {{"p20", ceiling.p20}, {"p50", ceiling.p50}, {"p80", ceiling.p80}, {"samples", ceiling.samples}};
+    for (const Part& each : parts)
+      found.push_back({{"name", each.name},
+                       {"present", each.present},
+                       {"found", each.found},
+                       {"cost", each.cost},
+                       {"to_do", each.remedy}});
     nlohmann::json caches = nlohmann::json::array();
-    for (const model::Cache& cache : info.caches) caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by_cores", cache.shared_by_cores}});
+    for (const model::Cache& cache : info.caches)
+      caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by_cores", cache.shared_by_cores}});
     nlohmann::json document = {{"schema", "hone.doctor/1"},
-                               {"devices", {{{"id", info.id}, {"name", info.name}, {"kind", info.kind}, {"architecture", info.architecture}, {"compute_capability", info.compute_capability}, {"isa", info.isa}, {"cores", info.sm_count},
-                                             {"caches", caches}, {"total_memory_bytes", info.total_memory_bytes}, {"compiler", info.compiler}, {"driver", info.driver},
-                                             {"ceilings", measured}, {"notes", ceilings->notes}}}},
+                               {"devices",
+                                {{{"id", info.id},
+                                  {"name", info.name},
+                                  {"kind", info.kind},
+                                  {"architecture", info.architecture},
+                                  {"compute_capability", info.compute_capability},
+                                  {"isa", info.isa},
+                                  {"cores", info.sm_count},
+                                  {"caches", caches},
+                                  {"total_memory_bytes", info.total_memory_bytes},
+                                  {"compiler", info.compiler},
+                                  {"driver", info.driver},
+                                  {"ceilings", measured},
+                                  {"notes", ceilings->notes}}}},
                                {"parts", found}};
     context.out << document.dump(2) << "\n";
     return 0;
   }
   const bool gpu = info.kind == "cuda";
-  context.out << fmt::format("{}  {}\n  {} {}, {}{}, {:.1f} GB memory\n", info.id, info.name, info.sm_count, gpu ? "multiprocessors" : "cores", info.architecture,
-                             gpu ? " (compute capability " + info.compute_capability + ")" : "", static_cast<double>(info.total_memory_bytes) / 1e9);
-  for (const model::Cache& cache : info.caches) context.out << fmt::format("  L{} {} KiB, shared by {} {}\n", cache.level, cache.bytes >> 10, cache.shared_by_cores, gpu ? "multiprocessors" : "cores");
+  context.out << fmt::format("{}  {}\n  {} {}, {}{}, {:.1f} GB memory\n", info.id, info.name, info.sm_count,
+                             gpu ? "multiprocessors" : "cores", info.architecture,
+                             gpu ? " (compute capability " + info.compute_capability + ")" : "",
+                             static_cast<double>(info.total_memory_bytes) / 1e9);
+  for (const model::Cache& cache : info.caches)
+    context.out << fmt::format("  L{} {} KiB, shared by {} {}\n", cache.level, cache.bytes >> 10, cache.shared_by_cores,
+                               gpu ? "multiprocessors" : "cores");
   if (gpu)
-    context.out << fmt::format("  {} KiB shared memory a block, {} registers and {} threads a multiprocessor\n  driver {}, compiler {}\n", info.shared_memory_per_block_bytes >> 10, info.registers_per_sm,
-                               info.max_threads_per_sm, info.driver, info.compiler.empty() ? "none" : info.compiler);
+    context.out << fmt::format(
+        "  {} KiB shared memory a block, {} registers and {} threads a multiprocessor\n  driver {}, compiler {}\n",
+        info.shared_memory_per_block_bytes >> 10, info.registers_per_sm, info.max_threads_per_sm, info.driver,
+        info.compiler.empty() ? "none" : info.compiler);
   for (const auto& [name, ceiling] : ceilings->by_name) {
     const bool rate = name.find("_per_s") != std::string::npos;
     const double scale = rate ? 1e9 : 1;
     const char* unit = name.find("bytes_per_s") != std::string::npos ? "GB/s" : rate ? "GFLOP/s" : "ns";
-    context.out << fmt::format("  {:<28}{:>9.2f} {:<8} (p20 {:.2f}, p80 {:.2f}, {} samples)\n", name, ceiling.p50 / scale, unit, ceiling.p20 / scale, ceiling.p80 / scale, ceiling.samples);
+    context.out << fmt::format("  {:<28}{:>9.2f} {:<8} (p20 {:.2f}, p80 {:.2f}, {} samples)\n", name,
+                               ceiling.p50 / scale, unit, ceiling.p20 / scale, ceiling.p80 / scale, ceiling.samples);
   }
   for (const std::string& note : ceilings->notes) context.out << "  " << note << "\n";
   context.out << "\n";
   for (const Part& each : parts) {
     context.out << fmt::format("{:<30}{}\n", each.name, each.found);
-    if (!each.present) context.out << fmt::format("{:<30}  costs: {}\n{:<30}  to do: {}\n", "", each.cost, "", each.remedy);
+    if (!each.present)
+      context.out << fmt::format("{:<30}  costs: {}\n{:<30}  to do: {}\n", "", each.cost, "", each.remedy);
   }
   return 0;
 }

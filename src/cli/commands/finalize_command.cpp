@@ -8,7 +8,9 @@ namespace hone::cli {
 StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   const bool push = context.typed.has("--push"), commit = push || context.typed.has("--commit");
   if (commit && context.meant.repository_directory.empty())
-    return {false, fail(context, {base::ErrorKind::usage, "--repo with --commit or --push", "the built-in kernels, whose settings are no files of a repository", "command line", "leave them out"})};
+    return {false, fail(context, {base::ErrorKind::usage, "--repo with --commit or --push",
+                                  "the built-in kernels, whose settings are no files of a repository", "command line",
+                                  "leave them out"})};
   auto workspace = open_workspace(context, stage.ports());
   if (!workspace) return {false, fail(context, workspace.error())};
   auto profile = workspace->load_profile();
@@ -30,7 +32,8 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   std::string committed;
   if (commit && outcome->ending == stages::Ending::applied) {
     const std::string description = context.machine.files.absolute(workspace->at("pr.md"));
-    auto made = commit_change(context.machine.processes, outcome->report, {context.meant.repository_directory, push, description});
+    auto made = commit_change(context.machine.processes, outcome->report,
+                              {context.meant.repository_directory, push, description});
     if (!made) return {false, fail(context, made.error())};
     committed = *made;
   }
@@ -38,7 +41,8 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
     context.out << model::to_json(outcome->report) << "\n";
     return {false, code};
   }
-  context.out << render::report_summary(outcome->report, render::Style{context.meant.talk.color}) << "report    " << workspace->folder() << "/report.md\n";
+  context.out << render::report_summary(outcome->report, render::Style{context.meant.talk.color}) << "report    "
+              << workspace->folder() << "/report.md\n";
   if (!committed.empty()) context.out << "commit    " << committed << "\n";
   return {true, code};
 }

@@ -30,7 +30,8 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
     return {false, 0};
   }
   std::ostream& people = context.meant.talk.json ? context.err : context.out;
-  people << render::comparison_summary(outcome->comparison, render::Style{context.meant.talk.color}) << "comparison  " << workspace->folder() << "/comparison.md\n";
+  people << render::comparison_summary(outcome->comparison, render::Style{context.meant.talk.color}) << "comparison  "
+         << workspace->folder() << "/comparison.md\n";
   const bool accepted = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next        " << options.next_command << "\n";
   return {accepted, 0};

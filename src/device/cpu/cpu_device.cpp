@@ -309,9 +309,10 @@ CpuOptions CpuOptions::from_environment() {
 std::string cache_note(const CpuOptions& options, base::FileSystem& files) {
   const auto trouble = ProgramCache(options.cache_directory, "cpu", ".so", files).trouble();
   if (!trouble) return "";
-  return fmt::format("compiled programs are not kept, every run compiles them anew: {}{} (to keep them: {}, or name another "
-                     "folder in HONE_CACHE_DIR)",
-                     trouble->found, trouble->where.empty() ? "" : " at " + trouble->where, trouble->remedy);
+  return fmt::format(
+      "compiled programs are not kept, every run compiles them anew: {}{} (to keep them: {}, or name another "
+      "folder in HONE_CACHE_DIR)",
+      trouble->found, trouble->where.empty() ? "" : " at " + trouble->where, trouble->remedy);
 }
 
 base::Result<std::unique_ptr<Device>> open_cpu_device(const CpuOptions& options, base::Processes& processes,

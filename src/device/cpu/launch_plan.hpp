@@ -50,8 +50,8 @@ struct PreparedLaunch {
   CpuProgram::Entry entry;
   std::int64_t programs = 0;
   int workers = 0;
-  std::vector<std::uint64_t> values;  // one slot an argument; the value stands at its start
-  std::vector<void*> pointers;        // to the slots
+  std::vector<std::uint64_t> values;       // one slot an argument; the value stands at its start
+  std::vector<void*> pointers;             // to the slots
   std::optional<PreparedProduct> product;  // instead of an entry
 };
 

@@ -127,7 +127,8 @@ struct Operand {
     const std::int64_t row = k_is_row ? k : first, column = k_is_row ? first : k;
     const std::int64_t rows = k_is_row ? depth : count, columns = k_is_row ? count : depth;
     tile.resize(static_cast<std::size_t>(rows * columns));
-    widen(tile.data(), data + static_cast<std::size_t>(row * stride + column) * size_of(type), stride, type, rows, columns);
+    widen(tile.data(), data + static_cast<std::size_t>(row * stride + column) * size_of(type), stride, type, rows,
+          columns);
   }
 };
 
@@ -192,9 +193,10 @@ base::Result<PreparedProduct> prepare_product(const MatrixProduct& product) {
   const std::int64_t a_rows = p.a_transposed ? p.k : p.m, a_columns = p.a_transposed ? p.m : p.k;
   const std::int64_t b_rows = p.b_transposed ? p.n : p.k, b_columns = p.b_transposed ? p.k : p.n;
   if (p.m < 0 || p.n < 0 || p.k < 0 || p.a_stride < a_columns || p.b_stride < b_columns || p.c_stride < p.n) {
-    return base::Error{base::ErrorKind::internal, "a matrix product with sizes of 0 or more and strides of whole rows",
-                       fmt::format("m {}, n {}, k {}, strides {}, {}, {}", p.m, p.n, p.k, p.a_stride, p.b_stride, p.c_stride),
-                       "cpu", ""};
+    return base::Error{
+        base::ErrorKind::internal, "a matrix product with sizes of 0 or more and strides of whole rows",
+        fmt::format("m {}, n {}, k {}, strides {}, {}, {}", p.m, p.n, p.k, p.a_stride, p.b_stride, p.c_stride), "cpu",
+        ""};
   }
   auto a = resolve(p.a, extent(a_rows, a_columns, p.a_stride, p.input));
   if (!a) return a.error();
@@ -202,10 +204,9 @@ base::Result<PreparedProduct> prepare_product(const MatrixProduct& product) {
   if (!b) return b.error();
   auto c = resolve(p.c, extent(p.m, p.n, p.c_stride, p.output));
   if (!c) return c.error();
-  return PreparedProduct{p.m,        p.n,        p.k,        *a,
-                         *b,         *c,         p.a_stride, p.b_stride,
-                         p.c_stride, p.a_transposed, p.b_transposed, p.input,
-                         p.output,   p.beta};
+  return PreparedProduct{
+      p.m,     p.n,      p.k,   *a, *b, *c, p.a_stride, p.b_stride, p.c_stride, p.a_transposed, p.b_transposed,
+      p.input, p.output, p.beta};
 }
 
 // The longer side of the result is divided, so that each worker's part is as square as it can be.

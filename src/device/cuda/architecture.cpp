@@ -25,7 +25,8 @@ std::string architecture_name(const Capability& capability) {
 
 CompileTarget compile_target(const Capability& capability, const std::vector<int>& supported) {
   const int number = 10 * capability.major + capability.minor;
-  if (std::find(supported.begin(), supported.end(), number) != supported.end()) return {fmt::format("sm_{}{}", number, number >= 90 ? "a" : ""), true};
+  if (std::find(supported.begin(), supported.end(), number) != supported.end())
+    return {fmt::format("sm_{}{}", number, number >= 90 ? "a" : ""), true};
   int below = 0;
   for (const int each : supported)
     if (each < number) below = std::max(below, each);

@@ -97,7 +97,8 @@ class Measurement {
 };
 
 base::Result<void> Measurement::prepare() {
-  auto compiled = parts_.compiler.compile({"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, parts_.capability);
+  auto compiled = parts_.compiler.compile(
+      {"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, parts_.capability);
   if (!compiled) return compiled.error();
   program_ = std::make_shared<CudaProgram>(parts_.session, "ceiling programs", std::move(*compiled));
   std::size_t free_bytes = 0, total_bytes = 0;
@@ -106,8 +107,10 @@ base::Result<void> Measurement::prepare() {
   if (free_bytes > 0) half_bytes_ = std::min(half_bytes_, static_cast<std::int64_t>(free_bytes) / 4);
   half_bytes_ = half_bytes_ >> 20 << 20;
   if (half_bytes_ < smallest_half_bytes) {
-    return base::Error{base::ErrorKind::preflight, fmt::format("{} bytes of free GPU memory to measure ceilings with", 4 * smallest_half_bytes), fmt::format("{} bytes free", free_bytes),
-                       parts_.session->id(), "end what else uses the GPU's memory"};
+    return base::Error{base::ErrorKind::preflight,
+                       fmt::format("{} bytes of free GPU memory to measure ceilings with", 4 * smallest_half_bytes),
+                       fmt::format("{} bytes free", free_bytes), parts_.session->id(),
+                       "end what else uses the GPU's memory"};
   }
   for (auto* buffer : {&first_, &second_, &sink_}) {
     auto made = CudaBuffer::make(parts_.session, buffer == &sink_ ? sink_bytes : static_cast<std::size_t>(half_bytes_));
@@ -116,12 +119,14 @@ base::Result<void> Measurement::prepare() {
   }
   // Random values, as those of kernels are: a bus full of zeros switches less.
   for (CudaBuffer* buffer : {first_.get(), second_.get()}) {
-    auto filling = hone::device::cuda::prepare({launch("ceiling_random", 4096, 256, {BufferView{buffer, 0}, half_bytes_ / 4, std::int32_t{2}})});
+    auto filling = hone::device::cuda::prepare(
+        {launch("ceiling_random", 4096, 256, {BufferView{buffer, 0}, half_bytes_ / 4, std::int32_t{2}})});
     if (!filling) return filling.error();
     if (auto queued = enqueue(*parts_.session, *filling); !queued) return queued;
   }
   if (auto filled = parts_.session->synchronize("random values"); !filled) return filled;
-  result_.notes.push_back(fmt::format("working set {} MiB, L2 {} MiB, emptied by reading before each sample", 2 * half_bytes_ >> 20, parts_.info.last_level_cache_bytes() >> 20));
+  result_.notes.push_back(fmt::format("working set {} MiB, L2 {} MiB, emptied by reading before each sample",
+                                      2 * half_bytes_ >> 20, parts_.info.last_level_cache_bytes() >> 20));
   result_.notes.push_back("copy counts the bytes read and the bytes written by the program");
   return {};
 }
@@ -135,11 +140,15 @@ void Measurement::measure_bandwidth(const std::string& name, const std::string& 
   for (const int threads : {256, 512, 1024}) {
     for (const int unroll : {1, 2, 4, 8}) {
       std::vector<Argument> arguments;
-      if (buffers == 2) arguments = {BufferView{first_.get(), 0}, BufferView{second_.get(), 0}, vectors};
-      else if (entry == "ceiling_read") arguments = {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, vectors};
-      else arguments = {BufferView{first_.get(), 0}, vectors};
+      if (buffers == 2)
+        arguments = {BufferView{first_.get(), 0}, BufferView{second_.get(), 0}, vectors};
+      else if (entry == "ceiling_read")
+        arguments = {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, vectors};
+      else
+        arguments = {BufferView{first_.get(), 0}, vectors};
       const std::int64_t of_block = std::int64_t{threads} * unroll;
-      const Launch one = launch(fmt::format("{}_{}", entry, unroll), (vectors + of_block - 1) / of_block, threads, std::move(arguments));
+      const Launch one = launch(fmt::format("{}_{}", entry, unroll), (vectors + of_block - 1) / of_block, threads,
+                                std::move(arguments));
       auto looked = times(one, samples(3, 5), true);
       if (!looked) {
         failure = looked.error();
@@ -167,8 +176,11 @@ base::Result<model::Ceiling> Measurement::measure_l2() {
   const std::int64_t blocks = 2 * std::int64_t{parts_.info.sm_count}, stride = blocks * threads;
   // Whole turns of all threads, so that every vector is read.
   const std::int64_t wanted = parts_.info.last_level_cache_bytes() / 3 / vector_bytes;
-  const std::int64_t vectors = std::min(std::max<std::int64_t>(1, wanted / (in_flight * stride)) * in_flight * stride, half_bytes_ / vector_bytes);
-  auto taken = times(launch("ceiling_l2", blocks, threads, {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, vectors, std::int32_t{rounds}}), samples(7, 21), false);
+  const std::int64_t vectors = std::min(std::max<std::int64_t>(1, wanted / (in_flight * stride)) * in_flight * stride,
+                                        half_bytes_ / vector_bytes);
+  auto taken = times(launch("ceiling_l2", blocks, threads,
+                            {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, vectors, std::int32_t{rounds}}),
+                     samples(7, 21), false);
   if (!taken) return taken.error();
   for (double& value : *taken) value = static_cast<double>(vectors) * vector_bytes * rounds / (value * 1e-9);
   return summarize(std::move(*taken));
@@ -177,25 +189,31 @@ base::Result<model::Ceiling> Measurement::measure_l2() {
 base::Result<model::Ceiling> Measurement::measure_fma() {
   constexpr int threads = 1024, rounds = 4096;
   const std::int64_t blocks = 2 * std::int64_t{parts_.info.sm_count};
-  auto taken = times(launch("ceiling_fma", blocks, threads, {BufferView{sink_.get(), 0}, std::int32_t{rounds}}), samples(9, 31), false);
+  auto taken = times(launch("ceiling_fma", blocks, threads, {BufferView{sink_.get(), 0}, std::int32_t{rounds}}),
+                     samples(9, 31), false);
   if (!taken) return taken.error();
-  for (double& value : *taken) value = 2.0 * fma_chains * fma_steps * rounds * threads * static_cast<double>(blocks) / (value * 1e-9);
+  for (double& value : *taken)
+    value = 2.0 * fma_chains * fma_steps * rounds * threads * static_cast<double>(blocks) / (value * 1e-9);
   return summarize(std::move(*taken));
 }
 
 // One thread follows a random cycle through lines of 128 bytes, far more than the caches and the translation tables hold.
 base::Result<model::Ceiling> Measurement::measure_memory_latency() {
-  const auto places = static_cast<std::size_t>(std::min<std::int64_t>(half_bytes_, std::int64_t{256} << 20) / chase_step_bytes);
+  const auto places =
+      static_cast<std::size_t>(std::min<std::int64_t>(half_bytes_, std::int64_t{256} << 20) / chase_step_bytes);
   std::vector<std::uint32_t> next(places);
   std::iota(next.begin(), next.end(), 0U);
   std::mt19937_64 random(1);
   for (std::size_t i = places - 1; i > 0; --i) std::swap(next[i], next[random() % i]);  // Sattolo: a single cycle
   std::vector<std::uint32_t> image(places * (chase_step_bytes / sizeof(std::uint32_t)));
   for (std::size_t i = 0; i < places; ++i) image[i * (chase_step_bytes / sizeof(std::uint32_t))] = next[i];
-  const Status status = parts_.session->driver().copy_to_device(second_->pointer(), image.data(), image.size() * sizeof(std::uint32_t));
-  if (auto written = parts_.session->check(status, "a chain of indices on the GPU", "cuMemcpyHtoD"); !written) return written.error();
+  const Status status =
+      parts_.session->driver().copy_to_device(second_->pointer(), image.data(), image.size() * sizeof(std::uint32_t));
+  if (auto written = parts_.session->check(status, "a chain of indices on the GPU", "cuMemcpyHtoD"); !written)
+    return written.error();
   constexpr std::int32_t steps = 4000;
-  auto taken = times(launch("ceiling_chase", 1, 1, {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, steps}), samples(5, 15), true);
+  auto taken = times(launch("ceiling_chase", 1, 1, {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, steps}),
+                     samples(5, 15), true);
   if (!taken) return taken.error();
   for (double& value : *taken) value /= steps;
   return summarize(std::move(*taken));
@@ -215,7 +233,8 @@ model::Ceiling summarize(std::vector<double> values) {
   return {quantile(values, 0.2), quantile(values, 0.5), quantile(values, 0.8), static_cast<int>(values.size())};
 }
 
-base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options, base::Clock& clock) {
+base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options,
+                                               base::Clock& clock) {
   auto ceilings = Measurement(parts, options).measure();
   if (ceilings) ceilings->measured_at = clock.utc();
   return ceilings;

@@ -23,7 +23,8 @@ struct CeilingParts {
 
 // Names as in model::Ceilings. A ceiling that can not be measured is left out, with a note. See ceilings.cpp for each one's
 // program and the choice of shapes.
-base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options, base::Clock& clock);
+base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options,
+                                               base::Clock& clock);
 
 // The matrix rates, through cuBLASLt. Adds to `result`; where the library is missing a note says so.
 void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& options, model::Ceilings& result);

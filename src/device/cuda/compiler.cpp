@@ -21,7 +21,9 @@ constexpr std::size_t most_messages = 5;
 constexpr int compilation_failed = 6, invalid_option = 5, builtins_missing = 7;
 constexpr char entry_mark[] = "hone-cuda/1 ";
 
-constexpr char get_remedy[] = "pip install nvidia-cuda-nvrtc==13.0.* (nvidia-cuda-nvrtc-cu12 for drivers before 580), or install the CUDA toolkit, or name the library with HONE_NVRTC";
+constexpr char get_remedy[] =
+    "pip install nvidia-cuda-nvrtc==13.0.* (nvidia-cuda-nvrtc-cu12 for drivers before 580), or install the CUDA "
+    "toolkit, or name the library with HONE_NVRTC";
 
 std::string variable(const char* name) {
   const char* value = ::getenv(name);
@@ -35,22 +37,24 @@ std::string place_of(const std::string& line) {
 }
 
 bool is_error_line(const std::string& line) {
-  return line.find("error:") != std::string::npos || line.find("error  ") != std::string::npos || line.find("catastrophic error") != std::string::npos ||
-         base::starts_with(base::trim(line), "ptxas fatal");
+  return line.find("error:") != std::string::npos || line.find("error  ") != std::string::npos ||
+         line.find("catastrophic error") != std::string::npos || base::starts_with(base::trim(line), "ptxas fatal");
 }
 
 base::Error text_error(const ProgramSource& source, const std::string& log, const std::string& reason) {
   std::vector<std::string> messages;
   std::string place;
   for (const std::string& line : base::split(log, '\n')) {
-    if (!is_error_line(line) || line.find("errors detected") != std::string::npos || line.find("error detected") != std::string::npos) continue;
+    if (!is_error_line(line) || line.find("errors detected") != std::string::npos ||
+        line.find("error detected") != std::string::npos)
+      continue;
     if (place.empty()) place = place_of(line);
     if (messages.size() < most_messages) messages.push_back(base::trim(line));
   }
   if (messages.empty()) messages.push_back(base::trim(log.substr(0, 1000)));
   if (messages.front().empty()) messages.front() = reason;
-  return {base::ErrorKind::gate, "'" + source.name + "' to compile", base::join_text(messages, "\n"), place.empty() ? source.main_file : place,
-          "correct the source at the place named"};
+  return {base::ErrorKind::gate, "'" + source.name + "' to compile", base::join_text(messages, "\n"),
+          place.empty() ? source.main_file : place, "correct the source at the place named"};
 }
 
 // What is kept beside the image: one line of words, then the image. `spill stack shared registers name` for each kernel.
@@ -58,7 +62,8 @@ std::string with_facts(const CompiledCuda& compiled) {
   std::string text = entry_mark;
   text += std::to_string(compiled.kernels.size());
   for (const auto& [name, kernel] : compiled.kernels)
-    text += fmt::format(" {} {} {} {} {} {}", name, kernel.registers, kernel.stack_bytes, kernel.spill_store_bytes, kernel.spill_load_bytes, kernel.static_shared_bytes);
+    text += fmt::format(" {} {} {} {} {} {}", name, kernel.registers, kernel.stack_bytes, kernel.spill_store_bytes,
+                        kernel.spill_load_bytes, kernel.static_shared_bytes);
   return text + "\n" + compiled.image;
 }
 
@@ -115,15 +120,19 @@ CompilerOptions CompilerOptions::from_environment() {
   CompilerOptions options;
   options.nvrtc = variable("HONE_NVRTC");
   options.cache_directory = variable("HONE_CACHE_DIR");
-  if (options.cache_directory.empty() && !variable("XDG_CACHE_HOME").empty()) options.cache_directory = base::join(variable("XDG_CACHE_HOME"), "hone");
-  if (options.cache_directory.empty() && !variable("HOME").empty()) options.cache_directory = base::join(variable("HOME"), ".cache/hone");
+  if (options.cache_directory.empty() && !variable("XDG_CACHE_HOME").empty())
+    options.cache_directory = base::join(variable("XDG_CACHE_HOME"), "hone");
+  if (options.cache_directory.empty() && !variable("HOME").empty())
+    options.cache_directory = base::join(variable("HOME"), ".cache/hone");
   options.search = SearchEnvironment::from_process();
   return options;
 }
 
-base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOptions& options, base::FileSystem& files) {
+base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOptions& options,
+                                                               base::FileSystem& files) {
   const auto missing = [](const std::string& found, const std::string& where) {
-    return base::Error{base::ErrorKind::preflight, "NVRTC, which compiles CUDA kernels at run time", found, where, get_remedy};
+    return base::Error{base::ErrorKind::preflight, "NVRTC, which compiles CUDA kernels at run time", found, where,
+                       get_remedy};
   };
   std::vector<std::string> folders;
   if (options.nvrtc.empty()) {
@@ -194,7 +203,8 @@ CudaCompiler::CudaCompiler(NvrtcApi api, std::string path, const CompilerOptions
   }
 }
 
-base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& source, const std::vector<std::string>& options, bool native) const {
+base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& source,
+                                                      const std::vector<std::string>& options, bool native) const {
   std::vector<const char*> texts, names, words;
   for (const auto& [path, text] : source.files) {
     names.push_back(path.c_str());
@@ -205,10 +215,15 @@ base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& sourc
   const std::string unit = "#include \"" + source.main_file + "\"\n";
   NvrtcApi::Handle program = nullptr;
   const auto refused = [&](int result, const char* call) {
-    return base::Error{base::ErrorKind::preflight, "'" + source.name + "' to compile", fmt::format("nvrtc{}: {}", call, api_.GetErrorString(result)), path_,
-                       result == builtins_missing ? "libnvrtc-builtins.so must stand beside NVRTC; " + std::string(get_remedy) : std::string(get_remedy)};
+    return base::Error{base::ErrorKind::preflight, "'" + source.name + "' to compile",
+                       fmt::format("nvrtc{}: {}", call, api_.GetErrorString(result)), path_,
+                       result == builtins_missing
+                           ? "libnvrtc-builtins.so must stand beside NVRTC; " + std::string(get_remedy)
+                           : std::string(get_remedy)};
   };
-  if (const int made = api_.CreateProgram(&program, unit.c_str(), "program.cu", static_cast<int>(names.size()), texts.data(), names.data()); made != 0)
+  if (const int made = api_.CreateProgram(&program, unit.c_str(), "program.cu", static_cast<int>(names.size()),
+                                          texts.data(), names.data());
+      made != 0)
     return refused(made, "CreateProgram");
   struct Guard {
     const NvrtcApi& api;
@@ -226,7 +241,8 @@ base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& sourc
   }
   if (compiled == compilation_failed) return text_error(source, built.log, api_.GetErrorString(compiled));
   if (compiled == invalid_option)
-    return base::Error{base::ErrorKind::gate, "options that " + version_ + " knows", base::trim(built.log), source.name, "correct the defines"};
+    return base::Error{base::ErrorKind::gate, "options that " + version_ + " knows", base::trim(built.log), source.name,
+                       "correct the defines"};
   if (compiled != 0) return refused(compiled, "CompileProgram");
   const int sized = native ? api_.GetCUBINSize(program, &size) : api_.GetPTXSize(program, &size);
   if (sized != 0 || size == 0) return refused(sized, native ? "GetCUBINSize" : "GetPTXSize");
@@ -239,11 +255,14 @@ base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& sourc
 base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, const Capability& capability) const {
   const CompileTarget target = compile_target(capability, supported_);
   if (target.option.empty()) {
-    return base::Error{base::ErrorKind::preflight, fmt::format("a compiler for compute capability {}", capability.text()),
-                       fmt::format("{}, which builds for none that this GPU can run", version_), path_, "use an NVRTC of the GPU's time: nvidia-cuda-nvrtc-cu12 for 5.0 to 7.2"};
+    return base::Error{base::ErrorKind::preflight,
+                       fmt::format("a compiler for compute capability {}", capability.text()),
+                       fmt::format("{}, which builds for none that this GPU can run", version_), path_,
+                       "use an NVRTC of the GPU's time: nvidia-cuda-nvrtc-cu12 for 5.0 to 7.2"};
   }
   // Functions without a mark are device functions (-default-device); entries are extern "C" __global__.
-  std::vector<std::string> options = {"--gpu-architecture=" + target.option, "--std=c++20", "-default-device", "--ptxas-options=-v"};
+  std::vector<std::string> options = {"--gpu-architecture=" + target.option, "--std=c++20", "-default-device",
+                                      "--ptxas-options=-v"};
   const std::string flags = base::join_text(options, " ");
   for (const auto& [name, value] : source.defines) options.push_back("--define-macro=" + name + "=" + value);
 

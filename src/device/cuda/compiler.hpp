@@ -24,7 +24,8 @@ struct NvrtcApi {
   const char* (*GetErrorString)(int result) = nullptr;
   int (*GetNumSupportedArchs)(int* count) = nullptr;
   int (*GetSupportedArchs)(int* archs) = nullptr;
-  int (*CreateProgram)(Handle*, const char* text, const char* name, int headers, const char* const* header_texts, const char* const* header_names) = nullptr;
+  int (*CreateProgram)(Handle*, const char* text, const char* name, int headers, const char* const* header_texts,
+                       const char* const* header_names) = nullptr;
   int (*DestroyProgram)(Handle*) = nullptr;
   int (*CompileProgram)(Handle, int count, const char* const* options) = nullptr;
   int (*GetProgramLogSize)(Handle, std::size_t*) = nullptr;
@@ -38,7 +39,7 @@ struct NvrtcApi {
 struct CompiledCuda {
   std::string image;  // a cubin, or PTX ending in a zero byte where the target is not native
   bool native = true;
-  ProgramInfo info;   // registers, spills and static shared memory: of the kernel that has most
+  ProgramInfo info;  // registers, spills and static shared memory: of the kernel that has most
   std::map<std::string, KernelResources> kernels;  // by entry; empty for PTX
 };
 

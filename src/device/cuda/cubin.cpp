@@ -21,7 +21,8 @@ constexpr std::string_view code_prefix = ".text.";
 constexpr unsigned char format_sized = 0x04, attribute_registers = 0x2f;
 
 bool is_machine_code(std::string_view name) {
-  return base::starts_with(name, code_prefix) || base::starts_with(name, ".nv.constant2") || base::starts_with(name, ".nv.constant3") || base::starts_with(name, ".nv.constant4") ||
+  return base::starts_with(name, code_prefix) || base::starts_with(name, ".nv.constant2") ||
+         base::starts_with(name, ".nv.constant3") || base::starts_with(name, ".nv.constant4") ||
          base::starts_with(name, ".nv.global.init");
 }
 
@@ -30,12 +31,15 @@ std::map<std::uint32_t, int> registers_by_symbol(std::string_view records) {
   std::map<std::uint32_t, int> found;
   std::size_t at = 0;
   while (at + 4 <= records.size()) {
-    const auto format = static_cast<unsigned char>(records[at]), attribute = static_cast<unsigned char>(records[at + 1]);
+    const auto format = static_cast<unsigned char>(records[at]),
+               attribute = static_cast<unsigned char>(records[at + 1]);
     std::size_t step = 4;  // formats 1 to 3 hold their value in these four bytes
     if (format == format_sized) {
       step += *elf_record<std::uint16_t>(records, at + 2);
-      const auto symbol = elf_record<std::uint32_t>(records, at + 4), value = elf_record<std::uint32_t>(records, at + 8);
-      if (attribute == attribute_registers && step >= 12 && symbol && value) found[*symbol] = static_cast<int>(*value & 0xffffU);
+      const auto symbol = elf_record<std::uint32_t>(records, at + 4),
+                 value = elf_record<std::uint32_t>(records, at + 8);
+      if (attribute == attribute_registers && step >= 12 && symbol && value)
+        found[*symbol] = static_cast<int>(*value & 0xffffU);
     }
     at += step;
   }
@@ -47,7 +51,8 @@ std::map<std::uint32_t, int> registers_by_symbol(std::string_view records) {
 base::Result<CubinFacts> read_cubin(std::string_view image, const std::string& where) {
   auto sections = read_elf_sections(image, expected_file, where);
   if (!sections) return sections.error();
-  if (elf_record<Elf64_Ehdr>(image, 0)->e_machine != machine_cuda) return broken_elf(expected_file, "an ELF file of another machine", where);
+  if (elf_record<Elf64_Ehdr>(image, 0)->e_machine != machine_cuda)
+    return broken_elf(expected_file, "an ELF file of another machine", where);
 
   CubinFacts facts;
   std::vector<const ElfSection*> code;
@@ -62,16 +67,23 @@ base::Result<CubinFacts> read_cubin(std::string_view image, const std::string& w
       const auto symbol = *elf_record<Elf64_Sym>(section.bytes, at);
       const auto name = elf_text(names, symbol.st_name);
       if (!name) return broken_elf(expected_file, "a symbol name beyond its table", where);
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) symbols[std::string(*name)] = static_cast<std::uint32_t>(at / sizeof(Elf64_Sym));
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+        symbols[std::string(*name)] = static_cast<std::uint32_t>(at / sizeof(Elf64_Sym));
     }
   }
-  std::stable_sort(code.begin(), code.end(), [](const ElfSection* a, const ElfSection* b) { return a->name < b->name; });
+  std::stable_sort(code.begin(), code.end(),
+                   [](const ElfSection* a, const ElfSection* b) { return a->name < b->name; });
   const std::map<std::uint32_t, int> registers = registers_by_symbol(records);
   std::string material;
   for (const ElfSection* section : code) {
     // Real sections do not share bytes; without the bound a small file could claim terabytes.
-    if (material.size() + section->bytes.size() > 2 * image.size() + 4096) return broken_elf(expected_file, "sections that overlap", where);
-    material.append(section->name).append(1, '\0').append(std::to_string(section->bytes.size())).append(1, '\0').append(section->bytes);
+    if (material.size() + section->bytes.size() > 2 * image.size() + 4096)
+      return broken_elf(expected_file, "sections that overlap", where);
+    material.append(section->name)
+        .append(1, '\0')
+        .append(std::to_string(section->bytes.size()))
+        .append(1, '\0')
+        .append(section->bytes);
     if (!base::starts_with(section->name, code_prefix)) continue;
     facts.code_bytes += static_cast<std::int64_t>(section->bytes.size());
     const std::string kernel(section->name.substr(code_prefix.size()));

@@ -28,7 +28,8 @@ model::DeviceInfo describe_gpu(const GpuSession& session, const Capability& capa
   info.compute_capability = capability.text();
   info.sm_count = session.attribute(DeviceAttribute::multiprocessors);
   std::size_t bytes = 0;
-  if (driver.device_memory(&bytes, session.handle()) == kSuccess) info.total_memory_bytes = static_cast<std::int64_t>(bytes);
+  if (driver.device_memory(&bytes, session.handle()) == kSuccess)
+    info.total_memory_bytes = static_cast<std::int64_t>(bytes);
   info.caches = {{2, session.attribute(DeviceAttribute::l2_cache_bytes), info.sm_count}};
   info.shared_memory_per_block_bytes = session.attribute(DeviceAttribute::shared_bytes_per_block_optin);
   info.registers_per_sm = session.attribute(DeviceAttribute::registers_per_multiprocessor);
@@ -43,18 +44,22 @@ model::DeviceInfo describe_gpu(const GpuSession& session, const Capability& capa
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const CudaOptions& options, std::shared_ptr<GpuSession> session, std::unique_ptr<Clocks> clocks, base::FileSystem& files, base::Clock& clock)
+  CudaDevice(const CudaOptions& options, std::shared_ptr<GpuSession> session, std::unique_ptr<Clocks> clocks,
+             base::FileSystem& files, base::Clock& clock)
       : files_(files),
         clock_(clock),
         session_(std::move(session)),
         clocks_(std::move(clocks)),
-        capability_{session_->attribute(DeviceAttribute::compute_capability_major), session_->attribute(DeviceAttribute::compute_capability_minor)},
+        capability_{session_->attribute(DeviceAttribute::compute_capability_major),
+                    session_->attribute(DeviceAttribute::compute_capability_minor)},
         compiler_(CudaCompiler::open(options.compiler, files)),
         info_(describe_gpu(*session_, capability_, *clocks_)),
         stopwatch_(session_, *clocks_, clock, info_.last_level_cache_bytes()),
         worker_(options.trial_command),
         isolated_(!options.trial_command.empty()) {
-    if (compiler_) info_.compiler = fmt::format("{} ({})", (*compiler_)->version(), compile_target(capability_, (*compiler_)->supported()).option);
+    if (compiler_)
+      info_.compiler = fmt::format("{} ({})", (*compiler_)->version(),
+                                   compile_target(capability_, (*compiler_)->supported()).option);
   }
 
   const model::DeviceInfo& info() const override { return info_; }
@@ -80,12 +85,14 @@ class CudaDevice final : public Device {
   base::Result<void> upload(BufferView to, const void* from, std::size_t bytes) override {
     auto target = target_of(to, bytes);
     if (!target || bytes == 0) return target ? base::Result<void>() : base::Result<void>(target.error());
-    return session_->check(session_->driver().copy_to_device(*target, from, bytes), fmt::format("{} bytes to the GPU", bytes), "cuMemcpyHtoD");
+    return session_->check(session_->driver().copy_to_device(*target, from, bytes),
+                           fmt::format("{} bytes to the GPU", bytes), "cuMemcpyHtoD");
   }
   base::Result<void> download(void* to, BufferView from, std::size_t bytes) override {
     auto origin = target_of(from, bytes);
     if (!origin || bytes == 0) return origin ? base::Result<void>() : base::Result<void>(origin.error());
-    return session_->check(session_->driver().copy_to_host(to, *origin, bytes), fmt::format("{} bytes from the GPU", bytes), "cuMemcpyDtoH");
+    return session_->check(session_->driver().copy_to_host(to, *origin, bytes),
+                           fmt::format("{} bytes from the GPU", bytes), "cuMemcpyDtoH");
   }
   base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) override {
     auto target = target_of(to, bytes);
@@ -93,14 +100,18 @@ class CudaDevice final : public Device {
     auto origin = target_of(from, bytes);
     if (!origin) return origin.error();
     if (bytes == 0) return {};
-    if (auto copied = session_->check(session_->driver().copy_on_device(*target, *origin, bytes, session_->stream()), fmt::format("{} bytes copied on the GPU", bytes), "cuMemcpyDtoDAsync"); !copied)
+    if (auto copied = session_->check(session_->driver().copy_on_device(*target, *origin, bytes, session_->stream()),
+                                      fmt::format("{} bytes copied on the GPU", bytes), "cuMemcpyDtoDAsync");
+        !copied)
       return copied;
     return session_->synchronize("a copy on the GPU");
   }
   base::Result<void> fill(BufferView to, std::uint8_t byte, std::size_t bytes) override {
     auto target = target_of(to, bytes);
     if (!target || bytes == 0) return target ? base::Result<void>() : base::Result<void>(target.error());
-    if (auto filled = session_->check(session_->driver().fill_bytes(*target, byte, bytes, session_->stream()), fmt::format("{} bytes filled on the GPU", bytes), "cuMemsetD8Async"); !filled)
+    if (auto filled = session_->check(session_->driver().fill_bytes(*target, byte, bytes, session_->stream()),
+                                      fmt::format("{} bytes filled on the GPU", bytes), "cuMemsetD8Async");
+        !filled)
       return filled;
     return session_->synchronize("a fill on the GPU");
   }
@@ -175,7 +186,9 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, const DriverApi& driver, std::unique_ptr<Clocks> clocks, base::FileSystem& files, base::Clock& clock) {
+base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, const DriverApi& driver,
+                                                       std::unique_ptr<Clocks> clocks, base::FileSystem& files,
+                                                       base::Clock& clock) {
   auto session = GpuSession::open(driver, options.ordinal);
   if (!session) return session.error();
   if (clocks == nullptr) {
@@ -184,10 +197,12 @@ base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& option
     (void)driver.device_bus_id(bus_id.data(), bus_id.size() - 1, (*session)->handle());
     clocks = open_clocks(bus_id.data(), problem);
   }
-  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(options, std::move(*session), std::move(clocks), files, clock));
+  return std::unique_ptr<Device>(
+      std::make_unique<CudaDevice>(options, std::move(*session), std::move(clocks), files, clock));
 }
 
-base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, base::FileSystem& files, base::Clock& clock) {
+base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, base::FileSystem& files,
+                                                       base::Clock& clock) {
   // A kernel's code is on the GPU before its first launch: loading it then would wait for a stream that a closed gate holds.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   auto driver = open_driver();

@@ -34,10 +34,12 @@ struct CudaOptions {
 
 // Opens the GPU. Pre-flight errors name what is missing and the remedy. Missing NVRTC is no error here, so that a machine
 // without it can be described: `info().compiler` is then empty and `compile` returns the error. The ports must outlive the device.
-base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, base::FileSystem& files, base::Clock& clock);
+base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, base::FileSystem& files,
+                                                       base::Clock& clock);
 
 // The same over given parts, for tests: `clocks` may be null.
-base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, const DriverApi& driver, std::unique_ptr<Clocks> clocks, base::FileSystem& files,
+base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, const DriverApi& driver,
+                                                       std::unique_ptr<Clocks> clocks, base::FileSystem& files,
                                                        base::Clock& clock);
 
 // How many GPUs the driver sees; 0 without a driver.

@@ -45,18 +45,25 @@ base::Result<KernelFacts> CudaProgram::entry(const std::string& name) const {
   if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
   const DriverApi& driver = session_->driver();
   if (module_ == nullptr) {
-    if (auto loaded = session_->check(driver.module_load(&module_, compiled_.image.data()), "'" + name_ + "' to load", "cuModuleLoadData"); !loaded) return loaded.error();
+    if (auto loaded = session_->check(driver.module_load(&module_, compiled_.image.data()), "'" + name_ + "' to load",
+                                      "cuModuleLoadData");
+        !loaded)
+      return loaded.error();
   }
   KernelFacts facts;
   const Status status = driver.module_function(&facts.function, module_, name.c_str());
   if (status == kNotFound) {
     std::vector<std::string> present;
     for (const auto& [kernel, resources] : compiled_.kernels) present.push_back(kernel);
-    return base::Error{base::ErrorKind::gate, "a kernel '" + name + "'", present.empty() ? "no such kernel in it" : base::join_text(present, ", "), name_,
+    return base::Error{base::ErrorKind::gate, "a kernel '" + name + "'",
+                       present.empty() ? "no such kernel in it" : base::join_text(present, ", "), name_,
                        "declare it extern \"C\" __global__, and check its spelling"};
   }
-  if (auto found = session_->check(status, "the kernel '" + name + "'", "cuModuleGetFunction"); !found) return found.error();
-  const auto read = [&](FunctionAttribute which, int& value) { (void)driver.function_get(&value, static_cast<int>(which), facts.function); };
+  if (auto found = session_->check(status, "the kernel '" + name + "'", "cuModuleGetFunction"); !found)
+    return found.error();
+  const auto read = [&](FunctionAttribute which, int& value) {
+    (void)driver.function_get(&value, static_cast<int>(which), facts.function);
+  };
   read(FunctionAttribute::max_threads_per_block, facts.max_threads);
   read(FunctionAttribute::registers, facts.registers);
   read(FunctionAttribute::static_shared_bytes, facts.static_shared_bytes);
@@ -65,44 +72,68 @@ base::Result<KernelFacts> CudaProgram::entry(const std::string& name) const {
   return facts;
 }
 
-base::Result<void> CudaProgram::raise_limits(const std::string& name, const KernelFacts& facts, std::size_t dynamic_shared_bytes, int cluster_size) const {
+base::Result<void> CudaProgram::raise_limits(const std::string& name, const KernelFacts& facts,
+                                             std::size_t dynamic_shared_bytes, int cluster_size) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const DriverApi& driver = session_->driver();
   if (cluster_size > portable_cluster_blocks) {
-    const Status status = driver.function_set(facts.function, static_cast<int>(FunctionAttribute::non_portable_cluster_size_allowed), 1);
-    if (auto set = session_->check(status, fmt::format("clusters of {} blocks for '{}'", cluster_size, name), "cuFuncSetAttribute"); !set) return set;
+    const Status status =
+        driver.function_set(facts.function, static_cast<int>(FunctionAttribute::non_portable_cluster_size_allowed), 1);
+    if (auto set = session_->check(status, fmt::format("clusters of {} blocks for '{}'", cluster_size, name),
+                                   "cuFuncSetAttribute");
+        !set)
+      return set;
   }
   std::size_t& raised = raised_shared_[name];
-  if (dynamic_shared_bytes + static_cast<std::size_t>(facts.static_shared_bytes) <= unasked_shared_bytes || dynamic_shared_bytes <= raised) return {};
+  if (dynamic_shared_bytes + static_cast<std::size_t>(facts.static_shared_bytes) <= unasked_shared_bytes ||
+      dynamic_shared_bytes <= raised)
+    return {};
   const auto most = static_cast<std::size_t>(session_->attribute(DeviceAttribute::shared_bytes_per_block_optin));
   if (dynamic_shared_bytes + static_cast<std::size_t>(facts.static_shared_bytes) > most) {
-    return base::Error{base::ErrorKind::gate, fmt::format("at most {} bytes of shared memory in a block of '{}'", most, name),
-                       fmt::format("{} dynamic and {} static", dynamic_shared_bytes, facts.static_shared_bytes), session_->id(), "use fewer stages or a smaller tile"};
+    return base::Error{base::ErrorKind::gate,
+                       fmt::format("at most {} bytes of shared memory in a block of '{}'", most, name),
+                       fmt::format("{} dynamic and {} static", dynamic_shared_bytes, facts.static_shared_bytes),
+                       session_->id(), "use fewer stages or a smaller tile"};
   }
-  const Status status = driver.function_set(facts.function, static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes), static_cast<int>(dynamic_shared_bytes));
-  if (auto set = session_->check(status, fmt::format("{} bytes of dynamic shared memory for '{}'", dynamic_shared_bytes, name), "cuFuncSetAttribute"); !set) return set;
+  const Status status =
+      driver.function_set(facts.function, static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
+                          static_cast<int>(dynamic_shared_bytes));
+  if (auto set =
+          session_->check(status, fmt::format("{} bytes of dynamic shared memory for '{}'", dynamic_shared_bytes, name),
+                          "cuFuncSetAttribute");
+      !set)
+    return set;
   raised = dynamic_shared_bytes;
   return {};
 }
 
 base::Result<void> check_launches(const std::vector<Launch>& launches) {
   for (const Launch& launch : launches) {
-    const auto wrong = [&launch](base::ErrorKind kind, const std::string& expected, const std::string& found, const std::string& remedy) {
+    const auto wrong = [&launch](base::ErrorKind kind, const std::string& expected, const std::string& found,
+                                 const std::string& remedy) {
       return base::Error{kind, expected, found, "launch of '" + launch.entry + "'", remedy};
     };
     if (dynamic_cast<const CudaProgram*>(launch.program) == nullptr)
-      return wrong(base::ErrorKind::internal, "a program compiled by the CUDA device", launch.program == nullptr ? "none" : "another device's", "");
-    if (launch.programs < 0) return wrong(base::ErrorKind::internal, "a number of programs, 0 or more", std::to_string(launch.programs), "");
+      return wrong(base::ErrorKind::internal, "a program compiled by the CUDA device",
+                   launch.program == nullptr ? "none" : "another device's", "");
+    if (launch.programs < 0)
+      return wrong(base::ErrorKind::internal, "a number of programs, 0 or more", std::to_string(launch.programs), "");
     if (launch.programs > std::numeric_limits<std::int32_t>::max())
-      return wrong(base::ErrorKind::gate, fmt::format("at most {} programs in a launch", std::numeric_limits<std::int32_t>::max()), std::to_string(launch.programs),
-                   "let a program work on more rows (BLOCK_ROW)");
+      return wrong(base::ErrorKind::gate,
+                   fmt::format("at most {} programs in a launch", std::numeric_limits<std::int32_t>::max()),
+                   std::to_string(launch.programs), "let a program work on more rows (BLOCK_ROW)");
     if (launch.threads < 1 || launch.threads > most_threads)
-      return wrong(base::ErrorKind::gate, fmt::format("1 to {} threads of a block", most_threads), std::to_string(launch.threads), "correct num_warps");
+      return wrong(base::ErrorKind::gate, fmt::format("1 to {} threads of a block", most_threads),
+                   std::to_string(launch.threads), "correct num_warps");
     if (launch.dynamic_shared_bytes > std::size_t{1} << 30)
-      return wrong(base::ErrorKind::gate, "shared memory that a block can have", fmt::format("{} bytes", launch.dynamic_shared_bytes), "use fewer stages or a smaller tile");
-    if (launch.cluster_size < 1 || launch.cluster_size > most_cluster_blocks || launch.programs % launch.cluster_size != 0)
-      return wrong(base::ErrorKind::gate, fmt::format("clusters of 1 to {} blocks that divide the {} programs", most_cluster_blocks, launch.programs), std::to_string(launch.cluster_size),
-                   "choose another cluster size, or round the programs up");
+      return wrong(base::ErrorKind::gate, "shared memory that a block can have",
+                   fmt::format("{} bytes", launch.dynamic_shared_bytes), "use fewer stages or a smaller tile");
+    if (launch.cluster_size < 1 || launch.cluster_size > most_cluster_blocks ||
+        launch.programs % launch.cluster_size != 0)
+      return wrong(
+          base::ErrorKind::gate,
+          fmt::format("clusters of 1 to {} blocks that divide the {} programs", most_cluster_blocks, launch.programs),
+          std::to_string(launch.cluster_size), "choose another cluster size, or round the programs up");
     for (const Argument& argument : launch.arguments)
       if (auto slot = slot_of(argument); !slot) return slot.error();
   }
@@ -118,10 +149,15 @@ base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& lau
     if (!facts) return facts.error();
     if (launch.programs == 0) continue;
     if (facts->max_threads > 0 && launch.threads > facts->max_threads) {
-      return base::Error{base::ErrorKind::gate, fmt::format("at most {} threads in a block of '{}', which takes {} registers a thread", facts->max_threads, launch.entry, facts->registers),
-                         std::to_string(launch.threads), program.name(), "use fewer warps, or a smaller tile in each thread (or raise its __launch_bounds__)"};
+      return base::Error{base::ErrorKind::gate,
+                         fmt::format("at most {} threads in a block of '{}', which takes {} registers a thread",
+                                     facts->max_threads, launch.entry, facts->registers),
+                         std::to_string(launch.threads), program.name(),
+                         "use fewer warps, or a smaller tile in each thread (or raise its __launch_bounds__)"};
     }
-    if (auto raised = program.raise_limits(launch.entry, *facts, launch.dynamic_shared_bytes, launch.cluster_size); !raised) return raised.error();
+    if (auto raised = program.raise_limits(launch.entry, *facts, launch.dynamic_shared_bytes, launch.cluster_size);
+        !raised)
+      return raised.error();
     PreparedLaunch ready;
     ready.entry = launch.entry;
     ready.program = program.name();
@@ -159,8 +195,13 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
       config.attribute_count = 1;
     }
     const Status status = session.driver().launch(&config, launch.function, pointers.data(), nullptr);
-    const std::string call = fmt::format("cuLaunchKernelEx of {} blocks of {} threads, {} bytes of dynamic shared memory", launch.grid, launch.block, launch.dynamic_shared_bytes);
-    if (auto launched = session.check(status, fmt::format("the kernel '{}' of '{}' to start", launch.entry, launch.program), call); !launched) return launched;
+    const std::string call =
+        fmt::format("cuLaunchKernelEx of {} blocks of {} threads, {} bytes of dynamic shared memory", launch.grid,
+                    launch.block, launch.dynamic_shared_bytes);
+    if (auto launched =
+            session.check(status, fmt::format("the kernel '{}' of '{}' to start", launch.entry, launch.program), call);
+        !launched)
+      return launched;
   }
   return {};
 }

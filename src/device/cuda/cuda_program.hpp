@@ -37,7 +37,8 @@ class CudaProgram final : public Program {
   // Loads the program if need be. A missing entry is an error that names those present. Safe from several threads.
   base::Result<KernelFacts> entry(const std::string& name) const;
   // Dynamic shared memory above what a kernel gets unasked (48 KiB), and clusters above the portable 8 blocks.
-  base::Result<void> raise_limits(const std::string& name, const KernelFacts& facts, std::size_t dynamic_shared_bytes, int cluster_size) const;
+  base::Result<void> raise_limits(const std::string& name, const KernelFacts& facts, std::size_t dynamic_shared_bytes,
+                                  int cluster_size) const;
 
  private:
   std::shared_ptr<GpuSession> session_;

@@ -14,9 +14,9 @@ namespace hone::device::cuda {
 
 namespace {
 
-constexpr int type_fp32 = 0, type_fp16 = 2, type_bf16 = 14;                // cudaDataType_t
-constexpr int compute_fp32 = 68, compute_fp32_by_tf32 = 77;               // cublasComputeType_t
-constexpr int attribute_transpose_a = 3, transpose = 1;                   // of a product's description
+constexpr int type_fp32 = 0, type_fp16 = 2, type_bf16 = 14;  // cudaDataType_t
+constexpr int compute_fp32 = 68, compute_fp32_by_tf32 = 77;  // cublasComputeType_t
+constexpr int attribute_transpose_a = 3, transpose = 1;      // of a product's description
 constexpr int preference_workspace = 1;
 constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
@@ -40,7 +40,8 @@ struct LtApi {
   int (*preference_destroy)(void*) = nullptr;
   int (*preference_set)(void*, int attribute, const void*, std::size_t) = nullptr;
   int (*heuristic)(void*, void*, void*, void*, void*, void*, void*, int, HeuristicResult*, int*) = nullptr;
-  int (*product)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*, void*, void*, const void*, void*, std::size_t, Stream) = nullptr;
+  int (*product)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*,
+                 void*, void*, const void*, void*, std::size_t, Stream) = nullptr;
 };
 
 const std::vector<std::string>& library_names() {
@@ -62,14 +63,17 @@ class Handles {
 
 class MatrixRates {
  public:
-  MatrixRates(const CeilingParts& parts, const LtApi& api, bool quick) : parts_(parts), api_(api), samples_(quick ? 9 : 25) {}
+  MatrixRates(const CeilingParts& parts, const LtApi& api, bool quick)
+      : parts_(parts), api_(api), samples_(quick ? 9 : 25) {}
 
   base::Result<void> prepare() {
-    auto compiled = parts_.compiler.compile({"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, parts_.capability);
+    auto compiled = parts_.compiler.compile(
+        {"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, parts_.capability);
     if (!compiled) return compiled.error();
     program_ = std::make_shared<CudaProgram>(parts_.session, "ceiling programs", std::move(*compiled));
     for (auto* buffer : {&a_, &b_, &d_, &workspace_}) {
-      auto made = CudaBuffer::make(parts_.session, buffer == &workspace_ ? workspace_bytes : extent * extent * sizeof(float));
+      auto made =
+          CudaBuffer::make(parts_.session, buffer == &workspace_ ? workspace_bytes : extent * extent * sizeof(float));
       if (!made) return made.error();
       *buffer = std::move(*made);
     }
@@ -85,23 +89,31 @@ class MatrixRates {
     if (api_.product_create(&product, compute, type_fp32) != 0) return failed("cublasLtMatmulDescCreate");
     handles.keep(product, api_.product_destroy);
     const std::int32_t transposed = transpose;
-    if (api_.product_set(product, attribute_transpose_a, &transposed, sizeof transposed) != 0) return failed("cublasLtMatmulDescSetAttribute");
-    if (api_.layout_create(&layout, type, extent, extent, static_cast<std::int64_t>(extent)) != 0) return failed("cublasLtMatrixLayoutCreate");
+    if (api_.product_set(product, attribute_transpose_a, &transposed, sizeof transposed) != 0)
+      return failed("cublasLtMatmulDescSetAttribute");
+    if (api_.layout_create(&layout, type, extent, extent, static_cast<std::int64_t>(extent)) != 0)
+      return failed("cublasLtMatrixLayoutCreate");
     handles.keep(layout, api_.layout_destroy);
     if (api_.preference_create(&preference) != 0) return failed("cublasLtMatmulPreferenceCreate");
     handles.keep(preference, api_.preference_destroy);
-    if (api_.preference_set(preference, preference_workspace, &workspace_bytes, sizeof workspace_bytes) != 0) return failed("cublasLtMatmulPreferenceSetAttribute");
+    if (api_.preference_set(preference, preference_workspace, &workspace_bytes, sizeof workspace_bytes) != 0)
+      return failed("cublasLtMatmulPreferenceSetAttribute");
     HeuristicResult found[4] = {};
     int count = 0;
-    if (api_.heuristic(handle_, product, layout, layout, layout, layout, preference, 4, found, &count) != 0 || count == 0) return failed("cublasLtMatmulAlgoGetHeuristic");
+    if (api_.heuristic(handle_, product, layout, layout, layout, layout, preference, 4, found, &count) != 0 ||
+        count == 0)
+      return failed("cublasLtMatmulAlgoGetHeuristic");
 
     model::Ceiling best;
     for (int i = 0; i < count; ++i) {
       const auto work = [&]() -> base::Result<void> {
         const float one = 1, zero = 0;
-        const auto address = [](const std::unique_ptr<CudaBuffer>& buffer) { return reinterpret_cast<void*>(buffer->pointer()); };
-        if (api_.product(handle_, product, &one, address(a_), layout, address(b_), layout, &zero, address(d_), layout, address(d_), layout, found[i].algorithm, address(workspace_),
-                         workspace_bytes, parts_.session->stream()) != 0)
+        const auto address = [](const std::unique_ptr<CudaBuffer>& buffer) {
+          return reinterpret_cast<void*>(buffer->pointer());
+        };
+        if (api_.product(handle_, product, &one, address(a_), layout, address(b_), layout, &zero, address(d_), layout,
+                         address(d_), layout, found[i].algorithm, address(workspace_), workspace_bytes,
+                         parts_.session->stream()) != 0)
           return failed("cublasLtMatmul");
         return {};
       };
@@ -124,7 +136,8 @@ class MatrixRates {
   static constexpr std::size_t extent = 8192;
 
   base::Error failed(const char* call) const {
-    return {base::ErrorKind::preflight, "a matrix product through cuBLASLt", fmt::format("{} failed", call), parts_.session->id(), "check that cuBLASLt fits the driver"};
+    return {base::ErrorKind::preflight, "a matrix product through cuBLASLt", fmt::format("{} failed", call),
+            parts_.session->id(), "check that cuBLASLt fits the driver"};
   }
   base::Result<void> fill(int type) {
     for (const auto* buffer : {&a_, &b_}) {
@@ -133,7 +146,10 @@ class MatrixRates {
       one.entry = "ceiling_random";
       one.programs = 4096;
       one.threads = 256;
-      one.arguments = {BufferView{buffer->get(), 0}, static_cast<std::int64_t>(extent * extent), std::int32_t{type == type_fp32 ? 2 : type == type_fp16 ? 1 : 0}};
+      one.arguments = {BufferView{buffer->get(), 0}, static_cast<std::int64_t>(extent * extent),
+                       std::int32_t{type == type_fp32   ? 2
+                                    : type == type_fp16 ? 1
+                                                        : 0}};
       auto prepared = hone::device::cuda::prepare({one});
       if (!prepared) return prepared.error();
       if (auto queued = enqueue(*parts_.session, *prepared); !queued) return queued;
@@ -163,7 +179,8 @@ std::string find_cublas_lt(base::FileSystem& files, const SearchEnvironment& env
 
 void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& options, model::Ceilings& result) {
   std::string path, tried;
-  void* library = open_first(library_names(), library_folders(parts.files, SearchEnvironment::from_process()), parts.files, path, tried);
+  void* library = open_first(library_names(), library_folders(parts.files, SearchEnvironment::from_process()),
+                             parts.files, path, tried);
   LtApi api;
   bool complete = library != nullptr;
   const auto resolve = [&](auto& function, const char* name) {
@@ -183,7 +200,8 @@ void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& optio
   resolve(api.heuristic, "cublasLtMatmulAlgoGetHeuristic");
   resolve(api.product, "cublasLtMatmul");
   if (!complete) {
-    result.notes.push_back("matrix rates were not measured: cuBLASLt is missing (pip install nvidia-cublas, or the CUDA toolkit)");
+    result.notes.push_back(
+        "matrix rates were not measured: cuBLASLt is missing (pip install nvidia-cublas, or the CUDA toolkit)");
     return;
   }
   MatrixRates rates(parts, api, options.quick);
@@ -195,13 +213,17 @@ void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& optio
     const char* name;
     int type, compute;
   };
-  for (const Kind& kind : {Kind{"matrix_bf16_flops_per_s", type_bf16, compute_fp32}, Kind{"matrix_fp16_flops_per_s", type_fp16, compute_fp32},
+  for (const Kind& kind : {Kind{"matrix_bf16_flops_per_s", type_bf16, compute_fp32},
+                           Kind{"matrix_fp16_flops_per_s", type_fp16, compute_fp32},
                            Kind{"matrix_tf32_flops_per_s", type_fp32, compute_fp32_by_tf32}}) {
     auto ceiling = rates.measure(kind.type, kind.compute);
-    if (ceiling) result.by_name[kind.name] = *ceiling;
-    else result.notes.push_back(fmt::format("{} could not be measured: {}", kind.name, ceiling.error().found));
+    if (ceiling)
+      result.by_name[kind.name] = *ceiling;
+    else
+      result.notes.push_back(fmt::format("{} could not be measured: {}", kind.name, ceiling.error().found));
   }
-  result.notes.push_back("matrix rates: 8192 x 8192 x 8192, random values, fp32 accumulation, the best of cuBLASLt's first 4 algorithms");
+  result.notes.push_back(
+      "matrix rates: 8192 x 8192 x 8192, random values, fp32 accumulation, the best of cuBLASLt's first 4 algorithms");
 }
 
 }  // namespace hone::device::cuda

@@ -75,8 +75,10 @@ std::unique_ptr<Clocks> open_clocks(const std::string& bus_id, std::string& prob
     return function != nullptr;
   };
   const bool complete = resolve(api.init, "nvmlInit_v2") && resolve(api.driver, "nvmlSystemGetDriverVersion") &&
-                        resolve(api.by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2") && resolve(api.clock, "nvmlDeviceGetClockInfo");
-  if (!resolve(api.reasons, "nvmlDeviceGetCurrentClocksEventReasons")) resolve(api.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+                        resolve(api.by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2") &&
+                        resolve(api.clock, "nvmlDeviceGetClockInfo");
+  if (!resolve(api.reasons, "nvmlDeviceGetCurrentClocksEventReasons"))
+    resolve(api.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   NvmlDevice device = nullptr;
   if (!complete || api.init() != 0 || api.by_bus_id(bus_id.c_str(), &device) != 0) {
     problem = "NVML does not answer for this GPU: clocks are not watched";

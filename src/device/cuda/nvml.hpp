@@ -8,9 +8,9 @@
 namespace hone::device::cuda {
 
 struct ClockReading {
-  double sm_mhz = 0;       // 0 where it could not be read
-  bool slowed = false;     // the hardware or its temperature lowers the clock now
-  std::string slowed_by;   // in words
+  double sm_mhz = 0;      // 0 where it could not be read
+  bool slowed = false;    // the hardware or its temperature lowers the clock now
+  std::string slowed_by;  // in words
 };
 
 // What is asked of one GPU. Tests have a scripted one.

@@ -9,20 +9,25 @@ namespace hone::device::cuda {
 
 base::Result<std::shared_ptr<GpuSession>> GpuSession::open(const DriverApi& driver, int ordinal) {
   const std::string id = fmt::format("cuda:{}", ordinal);
-  const auto failed = [&](Status status, const char* call) { return call_error(driver, status, "an NVIDIA GPU as " + id, call, id); };
+  const auto failed = [&](Status status, const char* call) {
+    return call_error(driver, status, "an NVIDIA GPU as " + id, call, id);
+  };
   if (const Status status = driver.init(0); status != kSuccess) return failed(status, "cuInit");
   int count = 0;
   if (const Status status = driver.device_count(&count); status != kSuccess) return failed(status, "cuDeviceGetCount");
   if (ordinal >= count) {
-    return base::Error{base::ErrorKind::preflight, "an NVIDIA GPU as " + id, count == 0 ? "no GPU" : fmt::format("{} GPU{}, numbered from 0", count, count == 1 ? "" : "s"), "--device",
-                       "choose a device that 'hone doctor' lists; CUDA_VISIBLE_DEVICES may hide some"};
+    return base::Error{base::ErrorKind::preflight, "an NVIDIA GPU as " + id,
+                       count == 0 ? "no GPU" : fmt::format("{} GPU{}, numbered from 0", count, count == 1 ? "" : "s"),
+                       "--device", "choose a device that 'hone doctor' lists; CUDA_VISIBLE_DEVICES may hide some"};
   }
   DeviceHandle device = 0;
-  if (const Status status = driver.device_get(&device, ordinal); status != kSuccess) return failed(status, "cuDeviceGet");
+  if (const Status status = driver.device_get(&device, ordinal); status != kSuccess)
+    return failed(status, "cuDeviceGet");
   // Waiting spins: hone's host thread has nothing else to do, and wakes late otherwise. An error means the context lives already.
   (void)driver.context_flags(device, kScheduleSpin);
   Context context = nullptr;
-  if (const Status status = driver.context_retain(&context, device); status != kSuccess) return failed(status, "cuDevicePrimaryCtxRetain");
+  if (const Status status = driver.context_retain(&context, device); status != kSuccess)
+    return failed(status, "cuDevicePrimaryCtxRetain");
   Stream stream = nullptr;
   Status status = driver.context_set(context);
   if (status == kSuccess) status = driver.stream_create(&stream, 0);
@@ -78,10 +83,13 @@ base::Result<std::unique_ptr<CudaBuffer>> CudaBuffer::make(std::shared_ptr<GpuSe
     std::size_t free_bytes = 0, total_bytes = 0;
     (void)session->driver().memory_info(&free_bytes, &total_bytes);
     return base::Error{base::ErrorKind::preflight, fmt::format("{} bytes of free GPU memory for a buffer", bytes),
-                       fmt::format("{} bytes free of {}, {} held by hone's buffers already", free_bytes, total_bytes, session->allocated.load()), session->id(),
+                       fmt::format("{} bytes free of {}, {} held by hone's buffers already", free_bytes, total_bytes,
+                                   session->allocated.load()),
+                       session->id(),
                        "use smaller sizes (--sizes), or end what else uses the GPU's memory (nvidia-smi lists it)"};
   }
-  if (auto allocated = session->check(status, fmt::format("{} bytes of GPU memory", bytes), "cuMemAlloc"); !allocated) return allocated.error();
+  if (auto allocated = session->check(status, fmt::format("{} bytes of GPU memory", bytes), "cuMemAlloc"); !allocated)
+    return allocated.error();
   return std::make_unique<CudaBuffer>(std::move(session), pointer, bytes);
 }
 
@@ -103,7 +111,8 @@ base::Result<DevicePointer> resolve(const BufferView& view, std::size_t bytes) {
   const auto* buffer = dynamic_cast<const CudaBuffer*>(view.buffer);
   if (buffer == nullptr) return wrong("a buffer of another device");
   if (view.offset_bytes > buffer->bytes() || bytes > buffer->bytes() - view.offset_bytes)
-    return wrong(fmt::format("{} bytes at offset {} of a buffer of {} bytes", bytes, view.offset_bytes, buffer->bytes()));
+    return wrong(
+        fmt::format("{} bytes at offset {} of a buffer of {} bytes", bytes, view.offset_bytes, buffer->bytes()));
   return buffer->pointer() + view.offset_bytes;
 }
 

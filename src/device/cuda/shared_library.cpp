@@ -43,13 +43,15 @@ class Folders {
       if (!names) continue;
       for (auto name = names->rbegin(); name != names->rend(); ++name) {
         if (!base::starts_with(*name, "python3")) continue;
-        for (const char* packages : {"site-packages", "dist-packages"}) add_packages(base::join(base::join(root, *name), packages));
+        for (const char* packages : {"site-packages", "dist-packages"})
+          add_packages(base::join(base::join(root, *name), packages));
       }
     }
   }
   void add_toolkit(const std::string& root) {
     if (root.empty()) return;
-    for (const char* part : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"}) add(base::join(root, part));
+    for (const char* part : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"})
+      add(base::join(root, part));
   }
   std::vector<std::string> take() { return std::move(found_); }
 
@@ -69,7 +71,8 @@ SearchEnvironment SearchEnvironment::from_process() {
   environment.path = variable("PATH");
   std::array<char, 4096> program{};
   const ssize_t length = ::readlink("/proc/self/exe", program.data(), program.size() - 1);
-  if (length > 0) environment.program_folder = base::parent(std::string(program.data(), static_cast<std::size_t>(length)));
+  if (length > 0)
+    environment.program_folder = base::parent(std::string(program.data(), static_cast<std::size_t>(length)));
   return environment;
 }
 
@@ -78,7 +81,8 @@ std::vector<std::string> library_folders(base::FileSystem& files, const SearchEn
   folders.add_prefix(environment.virtual_env);
   for (const std::string& folder : base::split(environment.path, ':')) {
     // A Python of its own prefix (a virtual environment, conda) is called by its path, its packages stand beside it.
-    if (!folder.empty() && base::file_name(folder) == "bin" && files.exists(base::join(folder, "python3"))) folders.add_prefix(base::parent(folder));
+    if (!folder.empty() && base::file_name(folder) == "bin" && files.exists(base::join(folder, "python3")))
+      folders.add_prefix(base::parent(folder));
   }
   if (!environment.home.empty()) folders.add_prefix(base::join(environment.home, ".local"));
   folders.add_prefix("/usr/local");
@@ -90,7 +94,8 @@ std::vector<std::string> library_folders(base::FileSystem& files, const SearchEn
       if (base::starts_with(*name, "cuda")) folders.add_toolkit(base::join("/usr/local", *name));
     }
   }
-  if (!environment.program_folder.empty()) folders.add_packages(base::join(environment.program_folder, "../.deps/nvidia-cuda-nvrtc"));
+  if (!environment.program_folder.empty())
+    folders.add_packages(base::join(environment.program_folder, "../.deps/nvidia-cuda-nvrtc"));
   return folders.take();
 }
 
@@ -110,8 +115,8 @@ std::string file_of_symbol(void* symbol) {
   return ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-void* open_first(const std::vector<std::string>& names, const std::vector<std::string>& folders, base::FileSystem& files,
-                 std::string& opened_path, std::string& tried) {
+void* open_first(const std::vector<std::string>& names, const std::vector<std::string>& folders,
+                 base::FileSystem& files, std::string& opened_path, std::string& tried) {
   for (const std::string& name : names) {
     std::string words;
     if (void* library = open_shared_library(name, words)) {

@@ -28,7 +28,7 @@ void* find_symbol(void* library, const char* name);
 std::string file_of_symbol(void* symbol);
 
 // The first of `names` that opens: as it is (the loader's places), then in each folder. `tried` gets what was looked at.
-void* open_first(const std::vector<std::string>& names, const std::vector<std::string>& folders, base::FileSystem& files,
-                 std::string& opened_path, std::string& tried);
+void* open_first(const std::vector<std::string>& names, const std::vector<std::string>& folders,
+                 base::FileSystem& files, std::string& opened_path, std::string& tried);
 
 }  // namespace hone::device::cuda

@@ -65,20 +65,34 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   if (!facts) return facts.error();
   if (flag_ == nullptr) {
     void* host = nullptr;
-    if (auto made = session_->check(driver.host_allocate(&host, 64, kHostMemoryMapped), "host memory that the GPU sees", "cuMemHostAlloc"); !made) return made;
+    if (auto made = session_->check(driver.host_allocate(&host, 64, kHostMemoryMapped), "host memory that the GPU sees",
+                                    "cuMemHostAlloc");
+        !made)
+      return made;
     flag_ = static_cast<volatile std::uint32_t*>(host);
   }
   DevicePointer seen = 0;
-  if (auto mapped = session_->check(driver.host_device_pointer(&seen, const_cast<std::uint32_t*>(flag_), 0), "host memory that the GPU sees", "cuMemHostGetDevicePointer"); !mapped) return mapped;
+  if (auto mapped = session_->check(driver.host_device_pointer(&seen, const_cast<std::uint32_t*>(flag_), 0),
+                                    "host memory that the GPU sees", "cuMemHostGetDevicePointer");
+      !mapped)
+    return mapped;
   for (Event* event : {&start_, &end_})
     if (*event == nullptr)
       if (auto made = session_->check(driver.event_create(event, 0), "an event", "cuEventCreate"); !made) return made;
   auto emptying = gate_program_->entry("hone_empty_l2");
   if (!emptying) return emptying.error();
-  const std::size_t bytes = std::max(smallest_flush_bytes, 4 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_))) / 16 * 16;
+  const std::size_t bytes =
+      std::max(smallest_flush_bytes, 4 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_))) / 16 * 16;
   if (flush_buffer_ == 0) {
-    if (auto made = session_->check(driver.memory_allocate(&flush_buffer_, bytes), fmt::format("{} bytes of GPU memory to empty the L2 cache with", bytes), "cuMemAlloc"); !made) return made;
-    if (auto filled = session_->check(driver.fill_bytes(flush_buffer_, 0, bytes, session_->stream()), "the buffer to have values", "cuMemsetD8Async"); !filled) return filled;
+    if (auto made =
+            session_->check(driver.memory_allocate(&flush_buffer_, bytes),
+                            fmt::format("{} bytes of GPU memory to empty the L2 cache with", bytes), "cuMemAlloc");
+        !made)
+      return made;
+    if (auto filled = session_->check(driver.fill_bytes(flush_buffer_, 0, bytes, session_->stream()),
+                                      "the buffer to have values", "cuMemsetD8Async");
+        !filled)
+      return filled;
   }
   PreparedLaunch empty;
   empty.entry = "hone_empty_l2";
@@ -99,26 +113,27 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   return {};
 }
 
-base::Result<void> Stopwatch::flush() {
-  return enqueue(*session_, flush_);
-}
+base::Result<void> Stopwatch::flush() { return enqueue(*session_, flush_); }
 
 base::Result<model::Sample> Stopwatch::time(std::vector<PreparedLaunch>& launches, bool cold_cache) {
   return time_work([&] { return enqueue(*session_, launches); }, words_for(launches), cold_cache);
 }
 
-base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Result<void>()>& work, const std::string& what, bool cold_cache) {
+base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Result<void>()>& work,
+                                                 const std::string& what, bool cold_cache) {
   const DriverApi& driver = session_->driver();
   if (cold_cache)
     if (auto flushed = flush(); !flushed) return flushed.error();
   for (int i = 0; i < 3; ++i) flag_[i] = 0;
   if (auto closed = enqueue(*session_, gate_); !closed) return closed.error();
   // From here on the GPU waits for this thread: whatever fails, the gate must open.
-  base::Result<void> queued = session_->check(driver.event_record(start_, session_->stream()), "the start to be marked", "cuEventRecord");
+  base::Result<void> queued =
+      session_->check(driver.event_record(start_, session_->stream()), "the start to be marked", "cuEventRecord");
   const std::int64_t handing_over_ns = clock_.now_ns();
   if (queued) queued = work();
   const std::int64_t handed_over_ns = clock_.now_ns();
-  if (queued) queued = session_->check(driver.event_record(end_, session_->stream()), "the end to be marked", "cuEventRecord");
+  if (queued)
+    queued = session_->check(driver.event_record(end_, session_->stream()), "the end to be marked", "cuEventRecord");
   const ClockReading before = clocks_.read();
   // The emptying is over when the gate runs: opened before, its rest would count as the caller's waiting.
   while (queued && flag_[2] == 0 && clock_.now_ns() - handed_over_ns < gate_start_limit_ns) {
@@ -131,15 +146,21 @@ base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Resul
   if (!ended) return ended.error();
   const ClockReading after = clocks_.read();
   if (flag_[1] != 0) {
-    return base::Error{base::ErrorKind::untrusted, "launches handed over within 2 s", fmt::format("{} took {:.1f} s", what, 1e-9 * static_cast<double>(handed_over_ns - handing_over_ns)), session_->id(),
-                       "measure again on a host that is not suspended"};
+    return base::Error{
+        base::ErrorKind::untrusted, "launches handed over within 2 s",
+        fmt::format("{} took {:.1f} s", what, 1e-9 * static_cast<double>(handed_over_ns - handing_over_ns)),
+        session_->id(), "measure again on a host that is not suspended"};
   }
   float milliseconds = 0;
-  if (auto read = session_->check(driver.event_elapsed(&milliseconds, start_, end_), "the time between two events", "cuEventElapsedTime"); !read) return read.error();
+  if (auto read = session_->check(driver.event_elapsed(&milliseconds, start_, end_), "the time between two events",
+                                  "cuEventElapsedTime");
+      !read)
+    return read.error();
   model::Sample sample;
   sample.device_ns = static_cast<double>(milliseconds) * 1e6;
   sample.wall_ns = static_cast<double>((handed_over_ns - handing_over_ns) + (returned_ns - opened_ns));
-  sample.clock_mhz = before.sm_mhz > 0 && after.sm_mhz > 0 ? (before.sm_mhz + after.sm_mhz) / 2 : std::max(before.sm_mhz, after.sm_mhz);
+  sample.clock_mhz = before.sm_mhz > 0 && after.sm_mhz > 0 ? (before.sm_mhz + after.sm_mhz) / 2
+                                                           : std::max(before.sm_mhz, after.sm_mhz);
   sample.slowed = before.slowed || after.slowed;
   return sample;
 }

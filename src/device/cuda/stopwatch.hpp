@@ -34,7 +34,8 @@ class Stopwatch {
   bool ready() const { return ready_; }
   base::Result<model::Sample> time(std::vector<PreparedLaunch>& launches, bool cold_cache);
   // The same around any work that is queued on the session's stream.
-  base::Result<model::Sample> time_work(const std::function<base::Result<void>()>& work, const std::string& what, bool cold_cache);
+  base::Result<model::Sample> time_work(const std::function<base::Result<void>()>& work, const std::string& what,
+                                        bool cold_cache);
 
  private:
   base::Result<void> flush();
@@ -47,7 +48,8 @@ class Stopwatch {
   std::shared_ptr<CudaProgram> gate_program_;
   DevicePointer flush_buffer_ = 0;
   Event start_ = nullptr, end_ = nullptr;
-  volatile std::uint32_t* flag_ = nullptr;  // host memory: [0] opens the gate, [1] says that it opened by itself, [2] that it stands
+  volatile std::uint32_t* flag_ =
+      nullptr;  // host memory: [0] opens the gate, [1] says that it opened by itself, [2] that it stands
   std::vector<PreparedLaunch> gate_, flush_;
 };
 

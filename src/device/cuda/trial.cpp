@@ -81,7 +81,8 @@ Request request_for(const std::vector<Launch>& launches) {
 
 base::Result<void> TrialWorker::start() {
   const auto failed = [this](int error_number, const char* call) {
-    return base::Error{base::ErrorKind::preflight, "a worker process for kernels that were never run", fmt::format("{}: {}", call, ::strerror(error_number)), command_.front(),
+    return base::Error{base::ErrorKind::preflight, "a worker process for kernels that were never run",
+                       fmt::format("{}: {}", call, ::strerror(error_number)), command_.front(),
                        "check the limits on processes and open files (ulimit -a)"};
   };
   int ends[2];
@@ -133,11 +134,14 @@ int TrialWorker::stop() {
 
 base::Error TrialWorker::lost(const std::string& what) {
   const int status = stop();
-  const std::string words = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status)) : fmt::format("ended with exit status {}", WEXITSTATUS(status));
-  return {base::ErrorKind::gate, what + " to run in a worker process", "the worker " + words, "cuda", "correct the kernel; the run goes on without this variant"};
+  const std::string words = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
+                                                : fmt::format("ended with exit status {}", WEXITSTATUS(status));
+  return {base::ErrorKind::gate, what + " to run in a worker process", "the worker " + words, "cuda",
+          "correct the kernel; the run goes on without this variant"};
 }
 
-base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launch>& launches, std::int64_t deadline_ns) {
+base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launch>& launches,
+                                    std::int64_t deadline_ns) {
   if (launches.empty()) return {};
   const std::string what = "'" + launches.front().entry + "'";
   if (!running())
@@ -161,19 +165,25 @@ base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launc
       return lost(what);
     }
     stop();
-    return base::Error{base::ErrorKind::preflight, "a worker process that takes a launch", fmt::format("no answer within {} s", preparation_ns / 1'000'000'000), "cuda", "look at the load of the machine"};
+    return base::Error{base::ErrorKind::preflight, "a worker process that takes a launch",
+                       fmt::format("no answer within {} s", preparation_ns / 1'000'000'000), "cuda",
+                       "look at the load of the machine"};
   };
-  if (const Wire sent = wire_send_message(socket_, request.message, prepared_until_ns); sent != Wire::complete) return not_taken(sent);
+  if (const Wire sent = wire_send_message(socket_, request.message, prepared_until_ns); sent != Wire::complete)
+    return not_taken(sent);
   std::vector<char> chunk;
   for (const CudaBuffer* buffer : request.buffers) {
     for (std::size_t at = 0; at < buffer->bytes(); at += kTrialChunkBytes) {
       const std::size_t bytes = std::min(kTrialChunkBytes, buffer->bytes() - at);
       chunk.resize(bytes);
-      if (auto read = session.check(session.driver().copy_to_host(chunk.data(), buffer->pointer() + at, bytes), "a buffer's content for the worker", "cuMemcpyDtoH"); !read) {
+      if (auto read = session.check(session.driver().copy_to_host(chunk.data(), buffer->pointer() + at, bytes),
+                                    "a buffer's content for the worker", "cuMemcpyDtoH");
+          !read) {
         stop();
         return read;
       }
-      if (const Wire sent = wire_send(socket_, chunk.data(), bytes, prepared_until_ns); sent != Wire::complete) return not_taken(sent);
+      if (const Wire sent = wire_send(socket_, chunk.data(), bytes, prepared_until_ns); sent != Wire::complete)
+        return not_taken(sent);
     }
   }
   std::int64_t until_ns = prepared_until_ns;
@@ -184,7 +194,8 @@ base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launc
     if (got == Wire::late) {
       if (until_ns == prepared_until_ns) return not_taken(got);
       stop();
-      return base::Error{base::ErrorKind::gate, what + " to end", fmt::format("still running after {:.1f} s", 1e-9 * static_cast<double>(deadline_ns)), "cuda",
+      return base::Error{base::ErrorKind::gate, what + " to end",
+                         fmt::format("still running after {:.1f} s", 1e-9 * static_cast<double>(deadline_ns)), "cuda",
                          "look for a loop or a barrier that never ends; the run goes on without this variant"};
     }
     WireReader reader(std::move(message));

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t most_programs = 64;  // that stay loaded
 
 base::Error broken_request() {
-  return {base::ErrorKind::internal, "a whole request", "one that is cut off, or of another build of hone", "worker", "restart hone"};
+  return {base::ErrorKind::internal, "a whole request", "one that is cut off, or of another build of hone", "worker",
+          "restart hone"};
 }
 
 class Server {
@@ -117,7 +118,8 @@ class Server {
           case 0: {
             const auto buffer = reader.take<std::uint32_t>();
             const auto offset = reader.take<std::uint64_t>();
-            launch.arguments.emplace_back(BufferView{buffer < buffers_.size() ? buffers_[buffer].get() : nullptr, offset});
+            launch.arguments.emplace_back(
+                BufferView{buffer < buffers_.size() ? buffers_[buffer].get() : nullptr, offset});
             break;
           }
           case 1: launch.arguments.emplace_back(reader.take<std::int32_t>()); break;

@@ -31,7 +31,8 @@ bool wait_for(int socket, short events, std::int64_t until_ns) {
 }  // namespace
 
 std::int64_t steady_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Wire wire_send(int socket, const void* data, std::size_t bytes, std::int64_t until_ns) {

@@ -22,7 +22,8 @@ struct PythonEnvironment {
 
 // Runs hone_inspect.py of `scripts` with `python`; `source` is the checkout's import root. Never an error: what is wrong is in
 // `problem`.
-PythonEnvironment inspect_python(base::Processes& processes, const std::string& python, const std::string& scripts, const std::string& source);
+PythonEnvironment inspect_python(base::Processes& processes, const std::string& python, const std::string& scripts,
+                                 const std::string& source);
 PythonEnvironment parse_environment(const std::string& json);
 
 struct GitState {
@@ -35,6 +36,7 @@ GitState git_state(base::Processes& processes, const std::string& root);
 std::string import_route(const PythonEnvironment& environment, const std::string& root);
 
 // The checks of the environment: python, torch, triton, GPU, liger_kernel, pytest, git. `device`: as asked.
-std::vector<PreflightCheck> environment_checks(const PythonEnvironment& environment, const GitState& git, const std::string& root, const std::string& device);
+std::vector<PreflightCheck> environment_checks(const PythonEnvironment& environment, const GitState& git,
+                                               const std::string& root, const std::string& device);
 
 }  // namespace hone::repository::liger

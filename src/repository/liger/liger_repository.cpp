@@ -20,7 +20,9 @@ base::Error usage(std::string expected, std::string found, std::string where, st
   return {base::ErrorKind::usage, std::move(expected), std::move(found), std::move(where), std::move(remedy)};
 }
 
-std::string shown(const std::string& path, const std::string& root) { return base::starts_with(path, root + "/") ? path.substr(root.size() + 1) : path; }
+std::string shown(const std::string& path, const std::string& root) {
+  return base::starts_with(path, root + "/") ? path.substr(root.size() + 1) : path;
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ std::string kernel_owner(const model::AuditedOp& op) {
 base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(LigerContext context) {
   while (context.root.size() > 1 && context.root.back() == '/') context.root.pop_back();
   if (!source::checkout_at(context.files, context.root))
-    return usage("the root of a Liger-Kernel checkout, with src/liger_kernel/ops below it", context.files.exists(context.root) ? "another folder" : "nothing of that name", context.root,
+    return usage("the root of a Liger-Kernel checkout, with src/liger_kernel/ops below it",
+                 context.files.exists(context.root) ? "another folder" : "nothing of that name", context.root,
                  "name the folder that 'git clone' made; without --repo the built-in kernels are used");
   context.root = context.files.canonical(context.root);
   auto audit = source::audit_paths(context.files, {context.root});
@@ -48,10 +51,13 @@ std::vector<KernelEntry> LigerRepository::list() const {
   for (const model::AuditedOp& op : audit_.kernels) {
     const OperatorFacts* facts = find_operator(op.op);
     std::string description = op.files.empty() ? "" : shown(op.files.front().path, context_.root);
-    if (const std::string owner = kernel_owner(op); !owner.empty()) description += "; " + owner;
-    else description += fmt::format("; {} kernels, {} launches", op.jit_kernels.size(), op.launches.size());
+    if (const std::string owner = kernel_owner(op); !owner.empty())
+      description += "; " + owner;
+    else
+      description += fmt::format("; {} kernels, {} launches", op.jit_kernels.size(), op.launches.size());
     if (!facts) description += "; read and tested, not measured: hone does not know how to build its inputs";
-    entries.push_back({op.op, description, op.tier, facts ? facts->modes : std::vector<std::string>{}, facts ? std::vector<std::string>{"bf16", "fp32", "fp16"} : std::vector<std::string>{}});
+    entries.push_back({op.op, description, op.tier, facts ? facts->modes : std::vector<std::string>{},
+                       facts ? std::vector<std::string>{"bf16", "fp32", "fp16"} : std::vector<std::string>{}});
   }
   return entries;
 }
@@ -64,7 +70,9 @@ base::Result<const model::AuditedOp*> LigerRepository::find(const std::string& k
   }
   const auto near = base::nearest(kernel, names);
   return usage("an operation of this checkout", "'" + kernel + "'", "KERNEL",
-               (near.empty() ? "choose one of: " + base::join_text(names, ", ") : "did you mean " + base::join_text(near, " or ") + "?") + " ('hone list --repo " + context_.root + "' shows them all)");
+               (near.empty() ? "choose one of: " + base::join_text(names, ", ")
+                             : "did you mean " + base::join_text(near, " or ") + "?") +
+                   " ('hone list --repo " + context_.root + "' shows them all)");
 }
 
 const PythonEnvironment& LigerRepository::environment() {
@@ -87,15 +95,26 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   const std::string file = (*op)->files.empty() ? "" : (*op)->files.front().path;
   checks.push_back({"operation's file", shown(file, context_.root), "", true, true});
   const model::Preflight& found = (*op)->preflight;
-  checks.push_back({"benchmark script", found.benchmark_exists ? found.benchmark_script : "no " + found.benchmark_script,
-                    found.benchmark_exists ? "" : "without it there is no baseline of the repository's own; hone's protocol stands alone", found.benchmark_exists, false});
+  checks.push_back(
+      {"benchmark script", found.benchmark_exists ? found.benchmark_script : "no " + found.benchmark_script,
+       found.benchmark_exists ? ""
+                              : "without it there is no baseline of the repository's own; hone's protocol stands alone",
+       found.benchmark_exists, false});
   checks.push_back({"test file", found.test_exists ? found.test_file : "no " + found.test_file,
-                    found.test_exists ? "" : "write " + found.test_file + ": a variant can not be installed without the operation's own tests", found.test_exists, false});
-  if (const std::string owner = kernel_owner(**op); !owner.empty()) checks.push_back({"kernels", owner, "profile the operation that owns them", false, false});
+                    found.test_exists ? ""
+                                      : "write " + found.test_file +
+                                            ": a variant can not be installed without the operation's own tests",
+                    found.test_exists, false});
+  if (const std::string owner = kernel_owner(**op); !owner.empty())
+    checks.push_back({"kernels", owner, "profile the operation that owns them", false, false});
   if (!find_operator(request.kernel))
-    checks.push_back({"inputs", "hone does not know how to build inputs for " + request.kernel, "its source is profiled; to have it measured, add its adapter (docs/liger.md names the two tables)", false, false});
+    checks.push_back(
+        {"inputs", "hone does not know how to build inputs for " + request.kernel,
+         "its source is profiled; to have it measured, add its adapter (docs/liger.md names the two tables)", false,
+         false});
   if (!git_) git_ = git_state(context_.processes, context_.root);
-  for (PreflightCheck& check : environment_checks(environment(), *git_, context_.root, context_.device)) checks.push_back(std::move(check));
+  for (PreflightCheck& check : environment_checks(environment(), *git_, context_.root, context_.device))
+    checks.push_back(std::move(check));
   return checks;
 }
 

@@ -18,9 +18,9 @@ struct LigerContext {
   base::FileSystem& files;
   base::Processes& processes;
   base::Clock& clock;
-  std::string root;                 // of the checkout, absolute
-  std::string scratch;              // hone's own folder for scripts and overlays; not in the checkout's sources
-  std::string device = "auto";      // "auto", "cuda:N", or "cpu": Triton's interpreter, which checks and measures nothing
+  std::string root;             // of the checkout, absolute
+  std::string scratch;          // hone's own folder for scripts and overlays; not in the checkout's sources
+  std::string device = "auto";  // "auto", "cuda:N", or "cpu": Triton's interpreter, which checks and measures nothing
   std::string python = "python3";
 };
 

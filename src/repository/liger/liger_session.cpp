@@ -43,11 +43,13 @@ std::string below(const std::string& path, const std::string& root) {
 }
 
 // Why nothing can be timed; empty where it can.
-std::string obstacle(const LigerContext& context, const PythonEnvironment& environment, const OperatorFacts* facts, const std::string& kernel) {
+std::string obstacle(const LigerContext& context, const PythonEnvironment& environment, const OperatorFacts* facts,
+                     const std::string& kernel) {
   if (!environment.problem.empty()) return "python3 can not be asked: " + environment.problem;
   for (const auto& [name, version] : {std::pair{"torch", environment.torch}, std::pair{"triton", environment.triton}})
     if (version.empty()) return std::string(name) + " is not installed in " + environment.executable;
-  if (context.device == "cpu") return "on the CPU Triton's interpreter runs kernels: outputs can be checked, times mean nothing";
+  if (context.device == "cpu")
+    return "on the CPU Triton's interpreter runs kernels: outputs can be checked, times mean nothing";
   if (environment.cuda_devices == 0) return "there is no GPU that torch can use here";
   if (!facts) return "hone does not know how to build inputs for " + kernel;
   return "";
@@ -57,14 +59,18 @@ base::Result<std::map<std::string, std::string>> options_of(const OperatorFacts*
   std::map<std::string, std::string> options = facts ? facts->options : std::map<std::string, std::string>{};
   for (const auto& [name, value] : request.options) {
     if (name == "tokens") continue;
-    const auto known = facts ? facts->choices.find(name) : std::map<std::string, std::vector<std::string>>::const_iterator{};
+    const auto known =
+        facts ? facts->choices.find(name) : std::map<std::string, std::vector<std::string>>::const_iterator{};
     if (!facts || known == facts->choices.end()) {
       std::vector<std::string> names = {"tokens"};
-      for (const auto& [option, choices] : facts ? facts->choices : std::map<std::string, std::vector<std::string>>{}) names.push_back(option);
-      return usage("an option of " + request.kernel + ": " + base::join_text(names, ", "), "'" + name + "'", "--option", "leave it out, or correct its name");
+      for (const auto& [option, choices] : facts ? facts->choices : std::map<std::string, std::vector<std::string>>{})
+        names.push_back(option);
+      return usage("an option of " + request.kernel + ": " + base::join_text(names, ", "), "'" + name + "'", "--option",
+                   "leave it out, or correct its name");
     }
     if (std::find(known->second.begin(), known->second.end(), value) == known->second.end())
-      return usage(name + " to be one of " + base::join_text(known->second, ", "), "'" + value + "'", "--option", "give an allowed value");
+      return usage(name + " to be one of " + base::join_text(known->second, ", "), "'" + value + "'", "--option",
+                   "give an allowed value");
     options[name] = value;
   }
   return options;
@@ -86,8 +92,9 @@ class LigerSubject final : public measure::Subject {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& context, const model::AuditedOp& op, const PythonEnvironment& environment,
-                                                          const GitState& git, const model::Request& request) {
+base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& context, const model::AuditedOp& op,
+                                                          const PythonEnvironment& environment, const GitState& git,
+                                                          const model::Request& request) {
   std::unique_ptr<LigerSession> session(new LigerSession(context, op));
   session->facts_ = find_operator(op.op);
   session->environment_ = environment;
@@ -102,14 +109,16 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
   session->text_ = std::move(*text);
   session->unmeasurable_ = obstacle(context, environment, session->facts_, op.op);
   if (base::starts_with(context.device, "cuda") && environment.problem.empty() && environment.cuda_devices == 0)
-    return base::Error{base::ErrorKind::preflight, "the GPU " + context.device, "none that torch can use", "--device", "leave --device out: without a GPU there is the profile from source"};
+    return base::Error{base::ErrorKind::preflight, "the GPU " + context.device, "none that torch can use", "--device",
+                       "leave --device out: without a GPU there is the profile from source"};
   session->worker_device_ = context.device == "auto" ? "cuda:0" : context.device;
   session->rewrites_ = source::rewrite::survey(session->context_.files, session->path_, session->text_);
 
   const std::vector<std::string> dtypes = {"bf16", "fp32", "fp16"};
   if (session->request_.dtype.empty()) session->request_.dtype = context.device == "cpu" ? "fp32" : "bf16";
   if (std::find(dtypes.begin(), dtypes.end(), session->request_.dtype) == dtypes.end())
-    return usage("a dtype: " + base::join_text(dtypes, ", "), "'" + session->request_.dtype + "'", "--dtype", "choose one of them");
+    return usage("a dtype: " + base::join_text(dtypes, ", "), "'" + session->request_.dtype + "'", "--dtype",
+                 "choose one of them");
   auto options = options_of(session->facts_, request);
   if (!options) return options.error();
   if (const auto tokens = request.options.find("tokens"); tokens != request.options.end()) {
@@ -126,7 +135,8 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
   }
   if (session->sizes_.empty() && session->facts_) {
     session->sizes_ = session->facts_->sizes;
-    if (request.quick && session->sizes_.size() > 2) session->sizes_ = {session->sizes_[session->sizes_.size() / 2], session->sizes_.back()};
+    if (request.quick && session->sizes_.size() > 2)
+      session->sizes_ = {session->sizes_[session->sizes_.size() / 2], session->sizes_.back()};
   }
   std::sort(session->sizes_.begin(), session->sizes_.end());
   session->sizes_.erase(std::unique(session->sizes_.begin(), session->sizes_.end()), session->sizes_.end());
@@ -136,9 +146,12 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
   identity.kernel = op.op;
   identity.repository = "liger";
   const std::string owner = kernel_owner(op);
-  identity.source_file = {session->relative_, true, owner.empty() ? (git.commit.empty() ? "" : "at commit " + git.commit.substr(0, 12)) : owner};
-  identity.benchmark_script = {preflight.benchmark_script, preflight.benchmark_exists, preflight.benchmark_exists ? "" : "the checkout has none"};
-  identity.test_file = {preflight.test_file, preflight.test_exists, preflight.test_exists ? "" : "the checkout has none"};
+  identity.source_file = {session->relative_, true,
+                          owner.empty() ? (git.commit.empty() ? "" : "at commit " + git.commit.substr(0, 12)) : owner};
+  identity.benchmark_script = {preflight.benchmark_script, preflight.benchmark_exists,
+                               preflight.benchmark_exists ? "" : "the checkout has none"};
+  identity.test_file = {preflight.test_file, preflight.test_exists,
+                        preflight.test_exists ? "" : "the checkout has none"};
   identity.tier = op.tier;
   identity.tier_description = op.tier_reason;
   identity.source_hash = session->source_hash();
@@ -158,8 +171,10 @@ model::DeviceInfo LigerSession::device() const {
   if (unmeasurable_.empty()) {
     auto& self = const_cast<LigerSession&>(*this);
     std::lock_guard lock(self.mutex_);
-    if (auto started = self.worker()) info = (*started)->started().device;
-    else info.name = "the worker does not start: " + started.error().found;
+    if (auto started = self.worker())
+      info = (*started)->started().device;
+    else
+      info.name = "the worker does not start: " + started.error().found;
   } else {
     info.name = "no GPU used: " + unmeasurable_;
     info.kind = "none";
@@ -192,7 +207,9 @@ std::vector<std::string> LigerSession::passes() const {
   return passes;
 }
 
-std::vector<std::pair<std::string, std::string>> LigerSession::snapshot() const { return {{"original_" + op_.op + ".py", text_}}; }
+std::vector<std::pair<std::string, std::string>> LigerSession::snapshot() const {
+  return {{"original_" + op_.op + ".py", text_}};
+}
 
 std::string LigerSession::source_hash() const {
   auto now = const_cast<LigerSession&>(*this).context_.files.read(path_);
@@ -214,7 +231,8 @@ model::Variant LigerSession::original() const {
     for (std::int64_t x : sizes_) {
       const auto found = self.shipped_.find({pass, std::to_string(x)});
       const model::Settings settings = found == self.shipped_.end() ? model::Settings{} : found->second;
-      if (function.rules.empty() || function.rules.back().settings != settings) function.rules.push_back({function.rules.empty() ? 0 : x, settings, function.reason});
+      if (function.rules.empty() || function.rules.back().settings != settings)
+        function.rules.push_back({function.rules.empty() ? 0 : x, settings, function.reason});
     }
     if (!function.rules.empty()) variant.settings[pass] = std::move(function);
   }
@@ -247,7 +265,8 @@ base::Result<Worker*> LigerSession::worker() {
   auto started = Worker::start(context_.processes, setup);
   if (!started) return started.error();
   if (!base::starts_with((*started)->started().origin, context_.root + "/"))
-    return base::Error{base::ErrorKind::preflight, "liger_kernel of the checkout " + context_.root, "python imports " + (*started)->started().origin, "worker",
+    return base::Error{base::ErrorKind::preflight, "liger_kernel of the checkout " + context_.root,
+                       "python imports " + (*started)->started().origin, "worker",
                        "remove what puts another liger_kernel first on PYTHONPATH"};
   worker_ = std::move(*started);
   return worker_.get();
@@ -281,7 +300,8 @@ base::Result<Worker*> LigerSession::worker_with(const std::string& implementatio
   if (!running) return running.error();
   if (loaded_.count(implementation)) return running;
   const auto file = overlay_.find(implementation);
-  if (auto loaded = (*running)->load(implementation, file == overlay_.end() ? "" : file->second); !loaded) return failed(implementation, loaded.error());
+  if (auto loaded = (*running)->load(implementation, file == overlay_.end() ? "" : file->second); !loaded)
+    return failed(implementation, loaded.error());
   loaded_.insert(implementation);
   return running;
 }
@@ -298,12 +318,15 @@ base::Result<model::Sample> LigerSession::sample(const std::string& implementati
   // Work on another stream would go on after the timed one has ended. An idle device answers within a tenth of this.
   constexpr double kLongestEcho_ns = 1e6;
   if (reply->outside_ns > kLongestEcho_ns && reply->outside_ns > reply->sample.device_ns)
-    return base::Error{base::ErrorKind::gate, "all work of the pass on the stream it was given", fmt::format("the device was busy for {:.2f} ms after it", reply->outside_ns / 1e6), cell.mode + " at " + cell.x_value,
-                       "the variant can not be timed"};
+    return base::Error{base::ErrorKind::gate, "all work of the pass on the stream it was given",
+                       fmt::format("the device was busy for {:.2f} ms after it", reply->outside_ns / 1e6),
+                       cell.mode + " at " + cell.x_value, "the variant can not be timed"};
   return reply->sample;
 }
 
-base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_of(const std::string& name, const std::string& implementation, const Cell& cell) {
+base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_of(const std::string& name,
+                                                                         const std::string& implementation,
+                                                                         const Cell& cell) {
   std::lock_guard lock(mutex_);
   auto running = worker_with(implementation);
   if (!running) return running.error();

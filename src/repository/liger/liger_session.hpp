@@ -19,7 +19,8 @@ namespace hone::repository::liger {
 
 class LigerSession final : public Session {
  public:
-  static base::Result<std::unique_ptr<Session>> open(const LigerContext& context, const model::AuditedOp& op, const PythonEnvironment& environment, const GitState& git,
+  static base::Result<std::unique_ptr<Session>> open(const LigerContext& context, const model::AuditedOp& op,
+                                                     const PythonEnvironment& environment, const GitState& git,
                                                      const model::Request& request);
 
   const model::Identity& identity() const override { return identity_; }
@@ -36,7 +37,9 @@ class LigerSession final : public Session {
   std::string x_name() const override { return facts_ ? facts_->x_name : "size"; }
   std::vector<std::string> sizes() const override;
   std::vector<std::string> held_out_sizes() const override;
-  std::vector<std::string> modes() const override { return facts_ ? facts_->modes : std::vector<std::string>{"forward", "backward", "full"}; }
+  std::vector<std::string> modes() const override {
+    return facts_ ? facts_->modes : std::vector<std::string>{"forward", "backward", "full"};
+  }
   std::vector<std::string> baseline_providers() const override { return {"torch"}; }
   std::vector<std::pair<std::string, std::string>> snapshot() const override;
   std::string source_hash() const override;
@@ -49,17 +52,21 @@ class LigerSession final : public Session {
   model::Variant original() const override;
 
   base::Result<Built> build(const model::Variant& variant) override;
-  base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) override;
+  base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
+                                         const model::Settings& settings) override;
   base::Result<std::unique_ptr<measure::Subject>> subject(const model::Variant& variant, const Cell& cell) override;
-  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell, const model::Settings& settings) override;
-  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider, const Cell& cell) override;
+  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell,
+                                                               const model::Settings& settings) override;
+  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
+                                                                   const Cell& cell) override;
   base::Result<MemoryUse> memory(const model::Variant& variant, const std::string& x_value) override;
   base::Result<MemoryUse> provider_memory(const std::string& provider, const std::string& x_value) override;
   base::Clock& clock() override { return context_.clock; }
 
   base::Result<model::Counters> counters() override;
   base::Result<GateResult> gate(const model::Variant& variant, GateLevel level) override;
-  std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile, const model::Variant& best) override;
+  std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile,
+                                const model::Variant& best) override;
   base::Result<model::Variant> variant_from_source(const std::string& text, const model::Variant& best) override;
   base::Result<std::vector<FileChange>> installation(const model::Variant& variant) override;
   std::optional<model::GateCount> style() const override { return style_; }
@@ -76,7 +83,8 @@ class LigerSession final : public Session {
 
   // The text of the operation's file under a variant; the original's own bytes where nothing differs.
   base::Result<std::string> text_of(const model::Variant& variant) const;
-  base::Result<std::string> with_settings(const std::string& text, const std::map<std::string, model::SettingsFunction>& settings) const;
+  base::Result<std::string> with_settings(const std::string& text,
+                                          const std::map<std::string, model::SettingsFunction>& settings) const;
 
   // A name for the implementation of this text; its file is in the overlay. "v0" for the original.
   base::Result<std::string> implementation_of(const std::string& text);
@@ -85,8 +93,10 @@ class LigerSession final : public Session {
   base::Result<Worker*> worker_with(const std::string& implementation);
   base::Error failed(const std::string& implementation, base::Error error);
 
-  base::Result<BuiltPart> build_part(const std::string& implementation, const std::string& pass, const std::string& x_value);
-  base::Result<std::unique_ptr<measure::Subject>> subject_of(const std::string& name, const std::string& text, const Cell& cell);
+  base::Result<BuiltPart> build_part(const std::string& implementation, const std::string& pass,
+                                     const std::string& x_value);
+  base::Result<std::unique_ptr<measure::Subject>> subject_of(const std::string& name, const std::string& text,
+                                                             const Cell& cell);
   base::Result<MemoryUse> memory_of(const std::string& implementation, const std::string& x_value);
   base::Result<GateResult> numerics(const std::string& implementation, GateLevel level);
   base::Result<const TestResults*> tests_on_original(GateLevel level);
@@ -101,8 +111,9 @@ class LigerSession final : public Session {
   GitState git_;
   model::Request request_;
   model::Identity identity_;
-  std::string path_, relative_, module_, text_;  // of the operation's file: absolute, below the root, as a module; its bytes
-  std::string unmeasurable_;                     // why nothing can be measured here; empty where it can
+  std::string path_, relative_, module_,
+      text_;                  // of the operation's file: absolute, below the root, as a module; its bytes
+  std::string unmeasurable_;  // why nothing can be measured here; empty where it can
   std::string worker_device_;
   std::vector<std::int64_t> sizes_;
   std::int64_t rows_ = 0;
@@ -111,13 +122,14 @@ class LigerSession final : public Session {
   std::recursive_mutex mutex_;  // builds are asked for on several threads
   std::unique_ptr<Worker> worker_;
   std::set<std::string> loaded_;
-  std::map<std::string, std::string> overlay_;     // implementation -> file
-  std::map<std::string, base::Error> ended_;       // implementations that took the worker with them
-  std::map<std::string, BuiltPart> built_;         // by implementation, pass, size
+  std::map<std::string, std::string> overlay_;  // implementation -> file
+  std::map<std::string, base::Error> ended_;    // implementations that took the worker with them
+  std::map<std::string, BuiltPart> built_;      // by implementation, pass, size
   std::map<std::pair<std::string, std::string>, model::Settings> shipped_;  // by pass and size
-  std::map<std::string, std::map<std::int64_t, double>> too_much_memory_;  // by pass, programs per SM -> memory over the original's
+  std::map<std::string, std::map<std::int64_t, double>>
+      too_much_memory_;  // by pass, programs per SM -> memory over the original's
   bool memory_probed_ = false;
-  std::map<std::string, std::pair<int, int>> blocked_;                  // cells whose passes wait for the host
+  std::map<std::string, std::pair<int, int>> blocked_;  // cells whose passes wait for the host
   std::optional<model::Ceilings> ceilings_;
   std::map<GateLevel, TestResults> original_tests_;
   std::vector<std::string> script_remarks_;

@@ -55,7 +55,9 @@ Traffic softmax(const std::string& pass, const Shape& s, double e) {
   return {2 * e * cells(s), e * cells(s), 4 * cells(s)};
 }
 // The gradient takes the logits' place in forward; backward has nothing to do where the loss is the last layer.
-Traffic cross_entropy(const std::string&, const Shape& s, double e) { return {e * cells(s) + 8 * rows(s), e * cells(s), 10 * cells(s)}; }
+Traffic cross_entropy(const std::string&, const Shape& s, double e) {
+  return {e * cells(s) + 8 * rows(s), e * cells(s), 10 * cells(s)};
+}
 Traffic divergence(const std::string& pass, const Shape& s, double e) {
   if (forward(pass)) return {2 * e * cells(s), e * cells(s), 16 * cells(s)};
   return {0, 0, 0};
@@ -70,7 +72,8 @@ Traffic fused_linear_cross_entropy(const std::string&, const Shape& s, double e)
   return {operands, operands, 6 * rows(s) * columns(s) * h};
 }
 Traffic fused_linear_jsd(const std::string&, const Shape& s, double e) {
-  const double h = static_cast<double>(s.at("hidden")), student = e * (rows(s) + columns(s)) * h / 2, teacher = 2 * student;
+  const double h = static_cast<double>(s.at("hidden")), student = e * (rows(s) + columns(s)) * h / 2,
+               teacher = 2 * student;
   return {student + teacher, student, (6 * h / 2 + 2 * h) * rows(s) * columns(s)};
 }
 Traffic group_norm(const std::string& pass, const Shape& s, double e) {
@@ -109,7 +112,8 @@ Shape OperatorFacts::at(std::int64_t x, std::int64_t rows_asked) const {
 
 const std::vector<OperatorFacts>& operators() {
   const std::map<std::string, std::string> casting = {{"casting_mode", "llama"}, {"in_place", "true"}};
-  const std::map<std::string, std::vector<std::string>> casts = {{"casting_mode", {"llama", "gemma", "none"}}, {"in_place", {"true", "false"}}};
+  const std::map<std::string, std::vector<std::string>> casts = {{"casting_mode", {"llama", "gemma", "none"}},
+                                                                 {"in_place", {"true", "false"}}};
   static const std::vector<OperatorFacts> table = {
       {"rms_norm", "hidden_size", kHidden, {{"rows", kTokens}}, kBoth, casting, casts, rms_norm},
       {"layer_norm", "hidden_size", kHidden, {{"rows", kTokens}}, kBoth, {}, {}, layer_norm},
@@ -123,8 +127,22 @@ const std::vector<OperatorFacts>& operators() {
       {"softmax", "columns", kHidden, {{"rows", kTokens}}, kBoth, {}, {}, softmax},
       {"sparsemax", "columns", kHidden, {{"rows", kTokens}}, kBoth, {}, {}, softmax},
       {"cross_entropy", "vocab_size", kVocabulary, {{"rows", kLossTokens}}, kOne, {}, {}, cross_entropy},
-      {"fused_linear_cross_entropy", "vocab_size", {32000, 128256}, {{"rows", kLossTokens}, {"hidden", 4096}}, kOne, {}, {}, fused_linear_cross_entropy},
-      {"fused_linear_jsd", "vocab_size", {32000, 128256}, {{"rows", 2048}, {"hidden", 4096}}, kOne, {}, {}, fused_linear_jsd},
+      {"fused_linear_cross_entropy",
+       "vocab_size",
+       {32000, 128256},
+       {{"rows", kLossTokens}, {"hidden", 4096}},
+       kOne,
+       {},
+       {},
+       fused_linear_cross_entropy},
+      {"fused_linear_jsd",
+       "vocab_size",
+       {32000, 128256},
+       {{"rows", 2048}, {"hidden", 4096}},
+       kOne,
+       {},
+       {},
+       fused_linear_jsd},
       {"kl_div", "vocab_size", kVocabulary, {{"rows", kLossTokens}}, kBoth, {}, {}, kl_div},
       {"jsd", "vocab_size", {32000, 128256}, {{"rows", kLossTokens}}, kOne, {}, {}, divergence},
       {"tvd", "vocab_size", kVocabulary, {{"rows", kLossTokens}}, kOne, {}, {}, divergence},
@@ -153,7 +171,8 @@ std::vector<Shape> gate_shapes(const OperatorFacts& facts, bool wide, bool inter
     if (facts.op == "group_norm") columns_of = 4 * std::max<std::int64_t>(1, columns_of % 16);
     Shape shape = facts.at(columns_of, rows_of);
     for (auto& [name, extent] : shape)
-      if (name == "batch" || name == "vocabulary" || name == "hidden") extent = name == "batch" ? 2 : name == "hidden" ? 64 : 101;
+      if (name == "batch" || name == "vocabulary" || name == "hidden")
+        extent = name == "batch" ? 2 : name == "hidden" ? 64 : 101;
     shapes.push_back(std::move(shape));
   }
   return shapes;

@@ -19,10 +19,10 @@ struct Traffic {
 
 struct OperatorFacts {
   std::string op;
-  std::string x_name;                       // what `columns` is: "hidden_size", "vocab_size", ...
-  std::vector<std::int64_t> sizes;          // default x values
-  Shape others;                             // the other extents; "rows" can be changed with --option tokens=N
-  std::vector<std::string> modes;           // "full" last; no "backward" where forward computes the gradient
+  std::string x_name;                          // what `columns` is: "hidden_size", "vocab_size", ...
+  std::vector<std::int64_t> sizes;             // default x values
+  Shape others;                                // the other extents; "rows" can be changed with --option tokens=N
+  std::vector<std::string> modes;              // "full" last; no "backward" where forward computes the gradient
   std::map<std::string, std::string> options;  // with their defaults; allowed values follow in `choices`
   std::map<std::string, std::vector<std::string>> choices;
   // bytes of an element -> traffic of "forward" or "backward".

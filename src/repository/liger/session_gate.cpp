@@ -46,8 +46,7 @@ constexpr TestLimits kSmokeLimits{20, 90}, kFullLimits{15, 120};
 
 // What is wrong with a variant's answer on one case; empty when nothing is.
 std::string fault_of(const CheckReply& reply, double& largest_ratio) {
-  if (!reply.original_refused.empty())
-    return "";  // the original does not run this shape: nothing to compare
+  if (!reply.original_refused.empty()) return "";  // the original does not run this shape: nothing to compare
   if (!reply.candidate_refused.empty()) return "it does not run, and the original does: " + reply.candidate_refused;
   if (!reply.changed_inputs.empty()) return "it overwrites its input " + base::join_text(reply.changed_inputs, ", ");
   if (!reply.missing.empty()) return "it does not give " + base::join_text(reply.missing, ", ");
@@ -56,11 +55,15 @@ std::string fault_of(const CheckReply& reply, double& largest_ratio) {
     if (!tensor.has_reference) return tensor.name + " has no reference";
     const TensorDeviation &c = tensor.candidate, &o = tensor.original;
     if (c.non_finite > o.non_finite)
-      return fmt::format("{}: {} values are not finite where the exact result is (the first is element {}); the original has {}", tensor.name, c.non_finite, c.first_non_finite, o.non_finite);
-    const std::string worse = measure::worse_than_baseline(deviation_of(c), deviation_of(o), kErrorFactor, dtype_of(tensor.dtype));
+      return fmt::format(
+          "{}: {} values are not finite where the exact result is (the first is element {}); the original has {}",
+          tensor.name, c.non_finite, c.first_non_finite, o.non_finite);
+    const std::string worse =
+        measure::worse_than_baseline(deviation_of(c), deviation_of(o), kErrorFactor, dtype_of(tensor.dtype));
     if (o.norm_error > 0) largest_ratio = std::max(largest_ratio, c.norm_error / o.norm_error / kErrorFactor);
     if (!worse.empty())
-      return fmt::format("{}: {}; worst is element {}: {:.6g} instead of {:.6g}", tensor.name, worse, c.worst_index, c.worst_value, c.worst_reference);
+      return fmt::format("{}: {}; worst is element {}: {:.6g} instead of {:.6g}", tensor.name, worse, c.worst_index,
+                         c.worst_value, c.worst_reference);
   }
   return "";
 }
@@ -73,7 +76,9 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
   const bool wide = level == GateLevel::full;
   // Triton's interpreter computes bfloat16 and float16 in ways the compiler does not; there float32 is what can be judged.
   std::vector<std::string> dtypes = {"fp32"};
-  if (!interpreted) dtypes = wide ? std::vector<std::string>{"fp32", "bf16", "fp16"} : std::vector<std::string>{"fp32", request_.dtype == "fp32" ? "bf16" : request_.dtype};
+  if (!interpreted)
+    dtypes = wide ? std::vector<std::string>{"fp32", "bf16", "fp16"}
+                  : std::vector<std::string>{"fp32", request_.dtype == "fp32" ? "bf16" : request_.dtype};
   int refused = 0, unrepeatable = 0;
   for (const Shape& shape : gate_shapes(*facts_, wide, interpreted)) {
     for (const std::string& dtype : dtypes) {
@@ -99,11 +104,15 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
       }
       for (const CheckedTensor& tensor : reply->tensors) unrepeatable += tensor.repeats ? 0 : 1;
       const std::string fault = fault_of(*reply, gate.largest_error_over_bound);
-      if (fault.empty()) ++gate.passed;
-      else if (gate.failed++ == 0) gate.first_failure = fmt::format("{} {}: {}", dtype, shape_text(shape), fault);
+      if (fault.empty())
+        ++gate.passed;
+      else if (gate.failed++ == 0)
+        gate.first_failure = fmt::format("{} {}: {}", dtype, shape_text(shape), fault);
     }
   }
-  gate.detail = fmt::format("numerics against double precision: {} cases passed, {} failed, {} that the original refuses", gate.passed, gate.failed, refused);
+  gate.detail =
+      fmt::format("numerics against double precision: {} cases passed, {} failed, {} that the original refuses",
+                  gate.passed, gate.failed, refused);
   if (unrepeatable > 0) gate.detail += fmt::format("; {} results differ from run to run", unrepeatable);
   if (gate.passed + gate.failed == 0) gate.first_failure = "the original refuses every case: nothing was compared";
   return gate;
@@ -128,7 +137,9 @@ base::Result<const TestResults*> LigerSession::tests_on_original(GateLevel level
 
 base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateLevel level) {
   std::lock_guard lock(mutex_);
-  if (!facts_) return base::Error{base::ErrorKind::preflight, "inputs for " + op_.op, "hone does not know how to build them", "gate", "add its adapter"};
+  if (!facts_)
+    return base::Error{base::ErrorKind::preflight, "inputs for " + op_.op, "hone does not know how to build them",
+                       "gate", "add its adapter"};
   if (auto started = worker(); !started) return started.error();
   auto text = text_of(variant);
   if (!text) return text.error();
@@ -144,7 +155,8 @@ base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateL
   // Tests and benchmark must be what they were: a variant may not pass by changing them.
   const auto hashes = [&] {
     std::string all;
-    for (const std::string& file : {op_.preflight.test_file, std::string("test/utils.py"), std::string("test/conftest.py"), op_.preflight.benchmark_script}) {
+    for (const std::string& file : {op_.preflight.test_file, std::string("test/utils.py"),
+                                    std::string("test/conftest.py"), op_.preflight.benchmark_script}) {
       auto content = context_.files.read(base::join(context_.root, file));
       all += file + " " + (content ? source::sha256_hex(*content) : "absent") + "\n";
     }
@@ -189,7 +201,8 @@ base::Result<std::string> LigerSession::styled(const std::string& text) {
   style.name = "style";
   style_ = style;
   if (!context_.processes.find("ruff")) {
-    style_->detail = "not checked: ruff is not installed (pip install ruff); the repository runs 'ruff check' and 'ruff format'";
+    style_->detail =
+        "not checked: ruff is not installed (pip install ruff); the repository runs 'ruff check' and 'ruff format'";
     return text;
   }
   const std::string folder = base::join(context_.scratch, "style");
@@ -209,7 +222,8 @@ base::Result<std::string> LigerSession::styled(const std::string& text) {
     if (!check) return check.error();
     auto format = ruff({"format", "--check"});
     if (!format) return format.error();
-    return (check->exit_status == 0 ? "" : check->output) + (format->exit_status == 0 ? "" : format->output + format->error);
+    return (check->exit_status == 0 ? "" : check->output) +
+           (format->exit_status == 0 ? "" : format->output + format->error);
   };
   auto first = clean();
   if (!first) return first.error();
@@ -226,7 +240,8 @@ base::Result<std::string> LigerSession::styled(const std::string& text) {
   if (!after) return after.error();
   style_->passed = second->empty() ? 2 : 0;
   style_->failed = second->empty() ? 0 : 1;
-  style_->detail = second->empty() ? "ruff check and ruff format pass after one automatic fix" : "after one automatic fix ruff still says: " + second->substr(0, 400);
+  style_->detail = second->empty() ? "ruff check and ruff format pass after one automatic fix"
+                                   : "after one automatic fix ruff still says: " + second->substr(0, 400);
   return *after;
 }
 

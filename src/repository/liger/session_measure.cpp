@@ -21,7 +21,8 @@ constexpr const char* kFormula = "formula";
 double element_bytes(const std::string& dtype) { return dtype == "fp32" ? 4 : 2; }
 
 base::Error unknown_provider(const std::string& provider) {
-  return {base::ErrorKind::usage, "a provider of a Liger checkout: torch", "'" + provider + "'", "provider", "choose torch"};
+  return {base::ErrorKind::usage, "a provider of a Liger checkout: torch", "'" + provider + "'", "provider",
+          "choose torch"};
 }
 
 model::Ceiling summary_of(std::vector<double> samples) {
@@ -42,7 +43,8 @@ std::string text_of_launch(const LaunchedKernel& kernel) {
 
 }  // namespace
 
-base::Result<BuiltPart> LigerSession::build_part(const std::string& implementation, const std::string& pass, const std::string& x_value) {
+base::Result<BuiltPart> LigerSession::build_part(const std::string& implementation, const std::string& pass,
+                                                 const std::string& x_value) {
   const std::string key = implementation + "|" + pass + "|" + x_value;
   if (const auto known = built_.find(key); known != built_.end()) return known->second;
   auto running = worker_with(implementation);
@@ -71,9 +73,13 @@ base::Result<BuiltPart> LigerSession::build_part(const std::string& implementati
     for (const Knob& knob : knobs()) {
       if (knob.pass != pass || reply->kernels.empty()) continue;
       const LaunchedKernel& kernel = reply->kernels.front();
-      if (knob.name == "num_warps") settings[knob.name] = kernel.num_warps;
-      else if (knob.name == "num_stages") settings[knob.name] = kernel.num_stages;
-      else if (knob.name == "programs_per_sm") settings[knob.name] = std::max<std::int64_t>(1, kernel.grid.empty() ? 1 : kernel.grid.front() / std::max(1, info.sm_count));
+      if (knob.name == "num_warps")
+        settings[knob.name] = kernel.num_warps;
+      else if (knob.name == "num_stages")
+        settings[knob.name] = kernel.num_stages;
+      else if (knob.name == "programs_per_sm")
+        settings[knob.name] =
+            std::max<std::int64_t>(1, kernel.grid.empty() ? 1 : kernel.grid.front() / std::max(1, info.sm_count));
     }
     shipped_[{pass, x_value}] = settings;
   }
@@ -86,7 +92,8 @@ void LigerSession::learn_shipped() {
   for (const std::string& x : held_out_sizes()) all.push_back(x);
   for (const std::string& x : all)
     for (const std::string& pass : passes())
-      if (!shipped_.count({pass, x})) (void)build_part("v0", pass, x).ok();  // a pass that does not run is found out where it is asked for
+      if (!shipped_.count({pass, x}))
+        (void)build_part("v0", pass, x).ok();  // a pass that does not run is found out where it is asked for
 }
 
 // More programs mean more partial results. Values that need more memory than a variant may are no use to anybody: they are
@@ -132,7 +139,8 @@ base::Result<Built> LigerSession::build(const model::Variant& variant) {
   return built;
 }
 
-base::Result<BuiltPart> LigerSession::build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) {
+base::Result<BuiltPart> LigerSession::build_settings(const std::string& pass, const std::string& x_value,
+                                                     const model::Settings& settings) {
   std::lock_guard lock(mutex_);
   auto text = with_settings(text_, {{pass, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
   if (!text) return text.error();
@@ -152,12 +160,14 @@ base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject(const mode
   return subject_of(variant.id.empty() ? "v0" : variant.id, *implementation, cell);
 }
 
-base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_with(const Cell& cell, const model::Settings& settings) {
+base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_with(const Cell& cell,
+                                                                           const model::Settings& settings) {
   std::lock_guard lock(mutex_);
   std::string text = text_;
   const auto known = shipped_.find({cell.mode, cell.x_value});
   if (known == shipped_.end() || known->second != settings) {
-    auto made = with_settings(text_, {{cell.mode, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
+    auto made =
+        with_settings(text_, {{cell.mode, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
     if (!made) return made.error();
     text = std::move(*made);
   }
@@ -166,7 +176,8 @@ base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_with(const
   return subject_of("settings", *implementation, cell);
 }
 
-base::Result<std::unique_ptr<measure::Subject>> LigerSession::provider_subject(const std::string& provider, const Cell& cell) {
+base::Result<std::unique_ptr<measure::Subject>> LigerSession::provider_subject(const std::string& provider,
+                                                                               const Cell& cell) {
   if (provider != "torch") return unknown_provider(provider);
   return subject_of(provider, kFormula, cell);
 }
@@ -204,7 +215,9 @@ base::Result<model::Ceilings> LigerSession::ceilings() {
   model::Ceilings ceilings;
   for (const auto& [name, values] : *samples) ceilings.by_name[name] = summary_of(values);
   ceilings.measured_at = context_.clock.utc();
-  ceilings.notes = {"PyTorch's own copy, fill, maximum and matrix product, device time by events with cold caches; fma_flops_per_s is a float32 matrix product"};
+  ceilings.notes = {
+      "PyTorch's own copy, fill, maximum and matrix product, device time by events with cold caches; fma_flops_per_s "
+      "is a float32 matrix product"};
   ceilings_ = std::move(ceilings);
   return *ceilings_;
 }
@@ -224,8 +237,11 @@ PassFloor LigerSession::floor(const Cell& cell) {
     model::Ceilings ceilings = *ceilings_;
     // A pass with matrix products is held against the matrix units of its type, others against float32 arithmetic.
     const bool matrices = spec.shape.count("hidden") > 0;
-    if (matrices && spec.dtype != "fp32") ceilings.by_name["fma_flops_per_s"] = ceilings.by_name[spec.dtype == "fp16" ? "matrix_fp16_flops_per_s" : "matrix_bf16_flops_per_s"];
-    const measure::PhysicsFloor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, ceilings, {static_cast<double>(cache)});
+    if (matrices && spec.dtype != "fp32")
+      ceilings.by_name["fma_flops_per_s"] =
+          ceilings.by_name[spec.dtype == "fp16" ? "matrix_fp16_flops_per_s" : "matrix_bf16_flops_per_s"];
+    const measure::PhysicsFloor floor = measure::physics_floor(
+        {traffic.bytes_read, traffic.bytes_written, traffic.flops}, ceilings, {static_cast<double>(cache)});
     total.floor_ms += floor.reference_ns / 1e6;
     // What forward leaves in the cache backward need not fetch: of both in a row only the longer one is certain.
     total.physics_floor_ms = std::max(total.physics_floor_ms, floor.floor_ns / 1e6);
@@ -247,7 +263,8 @@ base::Result<model::Configuration> LigerSession::configuration() {
     parameter.how_set = model::HowSet::settings_function;
     parameter.notes = knob.help;
     if (knob.name == "programs_per_sm")
-      for (const auto& [value, ratio] : too_much_memory_[knob.pass]) parameter.notes += fmt::format("; {} needs {:.2f} x the memory and is left out", value, ratio);
+      for (const auto& [value, ratio] : too_much_memory_[knob.pass])
+        parameter.notes += fmt::format("; {} needs {:.2f} x the memory and is left out", value, ratio);
     std::vector<std::string> values;
     std::set<std::int64_t> different;
     for (const std::string& x : sizes())
@@ -269,9 +286,12 @@ base::Result<model::Configuration> LigerSession::configuration() {
     }
     if (tried > 1) {
       parameter.live = launches.size() > 1 ? model::Liveness::live : model::Liveness::dead;
-      parameter.live_evidence = fmt::format("{} values give {} distinct machine codes and {} distinct launches at {} = {}", tried, codes.size(), launches.size(), x_name(), representative);
+      parameter.live_evidence =
+          fmt::format("{} values give {} distinct machine codes and {} distinct launches at {} = {}", tried,
+                      codes.size(), launches.size(), x_name(), representative);
     } else {
-      parameter.live_evidence = fmt::format("{} of its values could be built at {} = {}", tried, x_name(), representative);
+      parameter.live_evidence =
+          fmt::format("{} of its values could be built at {} = {}", tried, x_name(), representative);
     }
     configuration.parameters.push_back(std::move(parameter));
   }
@@ -280,7 +300,8 @@ base::Result<model::Configuration> LigerSession::configuration() {
       model::Parameter registers;
       registers.name = fmt::format("registers a thread ({})", pass);
       registers.value = std::to_string(part->second.registers_per_thread);
-      registers.notes = fmt::format("{} bytes spilled, {} bytes of instructions, at {} = {}", part->second.spill_bytes, part->second.code_bytes, x_name(), representative);
+      registers.notes = fmt::format("{} bytes spilled, {} bytes of instructions, at {} = {}", part->second.spill_bytes,
+                                    part->second.code_bytes, x_name(), representative);
       registers.how_set = model::HowSet::default_value;
       registers.live_evidence = "of the compiled kernel";
       configuration.parameters.push_back(std::move(registers));
@@ -297,7 +318,10 @@ base::Result<model::Counters> LigerSession::counters() {
   setup.op = op_.op;
   setup.module = module_;
   const std::string requests = base::join(context_.scratch, "reproduce.jsonl");
-  if (auto written = context_.files.write_atomically(requests, reproduction_requests(setup, case_of(std::to_string(sizes_.back())), passes(), 3)); !written) return written.error();
+  if (auto written = context_.files.write_atomically(
+          requests, reproduction_requests(setup, case_of(std::to_string(sizes_.back())), passes(), 3));
+      !written)
+    return written.error();
   counters::CaptureRequest request;
   request.command = {context_.python, "-B", base::join(folder, "hone_worker.py"), requests};
   for (const model::KernelFact& kernel : op_.jit_kernels)

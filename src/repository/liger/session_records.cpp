@@ -35,7 +35,8 @@ std::vector<model::BaselineRow> LigerSession::recorded() {
   if (!text) return rows;
   auto all = model::read_benchmark_csv(*text, kRecords);
   if (!all) {
-    script_remarks_.push_back(std::string(kRecords) + " can not be read: " + all.error().found + " at " + all.error().where);
+    script_remarks_.push_back(std::string(kRecords) + " can not be read: " + all.error().found + " at " +
+                              all.error().where);
     return rows;
   }
   // Of each GPU the last measurement of each point; GPUs, days and versions stand in the provider's name, never mixed.
@@ -44,11 +45,13 @@ std::vector<model::BaselineRow> LigerSession::recorded() {
     if (op_.preflight.csv_rows.count(row.kernel_name) && row.kernel_name == op_.op) gpus.insert(row.gpu_name);
   for (const std::string& gpu : gpus)
     for (const model::BenchmarkRow& row : model::rows_of_device(*all, op_.op, gpu)) {
-      const std::string where = fmt::format("{}, {}, liger-kernel {}", row.gpu_name, row.timestamp.substr(0, 10), row.liger_version);
+      const std::string where =
+          fmt::format("{}, {}, liger-kernel {}", row.gpu_name, row.timestamp.substr(0, 10), row.liger_version);
       sources.insert(where + ", " + row.x_name + " on the x axis, " + row.extra_benchmark_config_str);
       rows.push_back(row_of(row, row.kernel_provider + " (" + where + ")", model::Source::recorded));
     }
-  for (const std::string& source : sources) script_remarks_.push_back("recorded elsewhere, shown and not judged: " + source);
+  for (const std::string& source : sources)
+    script_remarks_.push_back("recorded elsewhere, shown and not judged: " + source);
   return rows;
 }
 
@@ -60,13 +63,16 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
   }
   const std::string copy = base::join(context_.scratch, "benchmark_script");
   base::Command command;
-  command.arguments = {context_.python, "-u", base::join(context_.scratch, "worker/hone_benchmark.py"), context_.root, copy, base::file_name(op_.preflight.benchmark_script), "--overwrite"};
+  command.arguments = {context_.python, "-u", base::join(context_.scratch, "worker/hone_benchmark.py"),
+                       context_.root,   copy, base::file_name(op_.preflight.benchmark_script),
+                       "--overwrite"};
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
   command.deadline_ms = kScriptMs;
   auto outcome = context_.processes.run(command);
   if (!outcome) return outcome.error();
   std::string ending;
-  if (outcome->timed_out) ending = fmt::format("was ended after {} s; what it had written by then is kept", kScriptMs / 1000);
+  if (outcome->timed_out)
+    ending = fmt::format("was ended after {} s; what it had written by then is kept", kScriptMs / 1000);
   else if (outcome->exit_status != 0) {
     const auto lines = base::split(base::trim(outcome->error), '\n');
     ending = fmt::format("ended with exit status {}: {}", outcome->exit_status, lines.back().substr(0, 300));
@@ -81,10 +87,12 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
         rows.push_back(std::move(made));
       }
       if (!all->empty() && !folder.empty())
-        if (auto kept = context_.files.write_atomically(base::join(folder, "repository_benchmark.csv"), *text); !kept) return kept.error();
+        if (auto kept = context_.files.write_atomically(base::join(folder, "repository_benchmark.csv"), *text); !kept)
+          return kept.error();
     }
   }
-  script_remarks_.push_back(fmt::format("{} run as it stands: {} rows{}{}", op_.preflight.benchmark_script, rows.size(), ending.empty() ? "" : "; it ", ending));
+  script_remarks_.push_back(fmt::format("{} run as it stands: {} rows{}{}", op_.preflight.benchmark_script, rows.size(),
+                                        ending.empty() ? "" : "; it ", ending));
   double forward = 0, backward = 0, full = 0;
   for (const model::BaselineRow& row : rows) {
     if (row.metric != "script_speed" || row.provider != "liger") continue;
@@ -93,9 +101,13 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
     if (row.mode == "full") full = row.p50;
   }
   if (full > 0) {
-    script_remarks_.push_back(fmt::format("the script's last size: forward {:.4f} ms, backward {:.4f} ms, full {:.4f} ms; its times are of the caller: they hold what autograd and Python take "
-                                          "where the kernels are shorter (host-bound), its 'full' draws a random gradient inside the timed call, and its backward runs again on one graph, "
-                                          "whose saved inputs an operation that works in place has overwritten", forward, backward, full));
+    script_remarks_.push_back(
+        fmt::format("the script's last size: forward {:.4f} ms, backward {:.4f} ms, full {:.4f} ms; its times are of "
+                    "the caller: they hold what autograd and Python take "
+                    "where the kernels are shorter (host-bound), its 'full' draws a random gradient inside the timed "
+                    "call, and its backward runs again on one graph, "
+                    "whose saved inputs an operation that works in place has overwritten",
+                    forward, backward, full));
   }
   return rows;
 }
@@ -106,11 +118,17 @@ std::vector<std::string> LigerSession::remarks() {
   for (const auto& [cell, count] : blocked_)
     if (2 * count.first > count.second) with_gaps.push_back(cell);
   if (!with_gaps.empty())
-    all.push_back("the host was still queueing when the device was free, so gaps of the host are in the kernel time of " + base::join_text(with_gaps, ", "));
+    all.push_back(
+        "the host was still queueing when the device was free, so gaps of the host are in the kernel time of " +
+        base::join_text(with_gaps, ", "));
   if (environment_.problem.empty()) all.push_back("liger_kernel by " + import_route(environment_, context_.root));
   if (!git_.commit.empty())
-    all.push_back("checkout at commit " + git_.commit + (git_.changed.empty() ? "" : fmt::format(", work tree dirty: {}", base::join_text(git_.changed, ", ").substr(0, 200))));
-  if (facts_ && unmeasurable_.empty()) all.push_back(fmt::format("every size has {} rows (tokens)", rows_ > 0 ? rows_ : facts_->others.at("rows")));
+    all.push_back("checkout at commit " + git_.commit +
+                  (git_.changed.empty()
+                       ? ""
+                       : fmt::format(", work tree dirty: {}", base::join_text(git_.changed, ", ").substr(0, 200))));
+  if (facts_ && unmeasurable_.empty())
+    all.push_back(fmt::format("every size has {} rows (tokens)", rows_ > 0 ? rows_ : facts_->others.at("rows")));
   return all;
 }
 

@@ -25,7 +25,8 @@ rewrite::Pass pass_of(const std::string& word) {
 }
 
 bool serves(const rewrite::Finding& finding, rewrite::Pass pass) {
-  return std::any_of(finding.sites.begin(), finding.sites.end(), [&](const rewrite::Site& site) { return site.pass == pass || site.pass == rewrite::Pass::any; });
+  return std::any_of(finding.sites.begin(), finding.sites.end(),
+                     [&](const rewrite::Site& site) { return site.pass == pass || site.pass == rewrite::Pass::any; });
 }
 
 bool is_swept(const rewrite::Finding& finding) {
@@ -33,7 +34,10 @@ bool is_swept(const rewrite::Finding& finding) {
   return name == kSettings || name == kPrograms;
 }
 
-std::string header() { return "Variant made by hone " + std::string(model::hone_version()) + " for measurement; settings and changes are listed below."; }
+std::string header() {
+  return "Variant made by hone " + std::string(model::hone_version()) +
+         " for measurement; settings and changes are listed below.";
+}
 
 // The lines that differ, for the notebook.
 std::string short_diff(const std::string& before, const std::string& after) {
@@ -63,7 +67,9 @@ std::vector<Knob> LigerSession::knobs() const {
         std::sort(entry.values.begin(), entry.values.end());
         if (knob.name == "num_stages") {
           // Stages act on loops that can be pipelined; elsewhere every value is the same machine code.
-          const bool live = std::any_of(op_.launches.begin(), op_.launches.end(), [&](const model::LaunchFact& launch) { return launch.num_stages_live == model::Liveness::live; });
+          const bool live = std::any_of(op_.launches.begin(), op_.launches.end(), [&](const model::LaunchFact& launch) {
+            return launch.num_stages_live == model::Liveness::live;
+          });
           if (!live) continue;
         }
         all.push_back(std::move(entry));
@@ -87,7 +93,9 @@ std::vector<model::Settings> LigerSession::space(const std::string& pass, const 
         // A thread holds at least one element of the row and at most 256.
         if (knob.name == "num_warps" && (32 * value > columns || columns > 256 * 32 * value)) continue;
         if (knob.name == "programs_per_sm")
-          if (const auto over = too_much_memory_.find(pass); over != too_much_memory_.end() && over->second.count(value)) continue;
+          if (const auto over = too_much_memory_.find(pass);
+              over != too_much_memory_.end() && over->second.count(value))
+            continue;
         model::Settings settings = base;
         settings[knob.name] = value;
         next.push_back(std::move(settings));
@@ -100,7 +108,8 @@ std::vector<model::Settings> LigerSession::space(const std::string& pass, const 
   return all;
 }
 
-base::Result<std::string> LigerSession::with_settings(const std::string& text, const std::map<std::string, model::SettingsFunction>& settings) const {
+base::Result<std::string> LigerSession::with_settings(
+    const std::string& text, const std::map<std::string, model::SettingsFunction>& settings) const {
   std::map<std::string, std::vector<rewrite::Request>> by_rewrite;
   std::string reasons;
   for (const auto& [pass, function] : settings) {
@@ -125,7 +134,8 @@ base::Result<std::string> LigerSession::with_settings(const std::string& text, c
         request.rewrite = name;
         request.pass = pass_of(pass);
         request.reason = function.reason;
-        if (request.by_size.empty() || request.by_size.back().from != rule.from_x) request.by_size.push_back({rule.from_x, to, {}});
+        if (request.by_size.empty() || request.by_size.back().from != rule.from_x)
+          request.by_size.push_back({rule.from_x, to, {}});
         request.by_size.back().values[knob] = value;
       }
     }
@@ -145,7 +155,8 @@ base::Result<std::string> LigerSession::text_of(const model::Variant& variant) c
   std::string text = text_;
   for (const model::SourceEdit& edit : variant.edits) {
     if (edit.file != relative_)
-      return base::Error{base::ErrorKind::gate, "changes of " + relative_ + " alone", edit.file, "variant", "a variant of several files is not supported"};
+      return base::Error{base::ErrorKind::gate, "changes of " + relative_ + " alone", edit.file, "variant",
+                         "a variant of several files is not supported"};
     text = edit.content;
   }
   return with_settings(text, variant.settings);
@@ -156,14 +167,20 @@ std::vector<model::StrategyStep> LigerSession::source_strategies() const {
   for (const rewrite::Finding& finding : rewrites_) {
     if (finding.sites.empty() || is_swept(finding)) continue;
     const std::string strategy = finding.rewrite->strategy;
-    if (std::any_of(steps.begin(), steps.end(), [&](const model::StrategyStep& step) { return step.strategy == strategy; })) continue;
+    if (std::any_of(steps.begin(), steps.end(),
+                    [&](const model::StrategyStep& step) { return step.strategy == strategy; }))
+      continue;
     const rewrite::Site& site = finding.sites.front();
-    steps.push_back({strategy, finding.rewrite->title, fmt::format("{} places, the first at {}:{}", finding.sites.size(), base::file_name(relative_), site.line), "not known before it is measured", "measured behind the gates"});
+    steps.push_back(
+        {strategy, finding.rewrite->title,
+         fmt::format("{} places, the first at {}:{}", finding.sites.size(), base::file_name(relative_), site.line),
+         "not known before it is measured", "measured behind the gates"});
   }
   return steps;
 }
 
-std::vector<Proposal> LigerSession::propose(const std::string& strategy, const model::Profile& profile, const model::Variant& best) {
+std::vector<Proposal> LigerSession::propose(const std::string& strategy, const model::Profile& profile,
+                                            const model::Variant& best) {
   std::vector<Proposal> proposals;
   if (strategy == "correctness") return proposals;  // right offsets for large shapes are no matter of speed
   const std::string base_text = best.edits.empty() ? text_ : best.edits.back().content;
@@ -190,13 +207,21 @@ std::vector<Proposal> LigerSession::propose(const std::string& strategy, const m
       proposal.variant.title = title;
       proposal.variant.edits = {{relative_, made->text}};
       std::vector<std::string> places;
-      for (const rewrite::Site& site : made->touched) places.push_back(fmt::format("{} (line {}, {})", site.what.empty() ? site.kernel : site.what, site.line, rewrite::word(site.pass)));
-      proposal.hypothesis = fmt::format("{} in {}. Applies to {}.", title, base::file_name(relative_), finding.rewrite->where);
-      proposal.changes = "Rewritten: " + base::join_text(places, "; ") + ". Everything else, comments and public functions included, is as it was.";
+      for (const rewrite::Site& site : made->touched)
+        places.push_back(fmt::format("{} (line {}, {})", site.what.empty() ? site.kernel : site.what, site.line,
+                                     rewrite::word(site.pass)));
+      proposal.hypothesis =
+          fmt::format("{} in {}. Applies to {}.", title, base::file_name(relative_), finding.rewrite->where);
+      proposal.changes = "Rewritten: " + base::join_text(places, "; ") +
+                         ". Everything else, comments and public functions included, is as it was.";
       proposal.diff = short_diff(base_text, made->text);
       for (const model::Headroom& row : profile.headroom) {
-        if (row.mode == "full" || row.ratio <= 1 || row.x_value != profile.baseline.observations.largest_x_value) continue;
-        proposal.predictions.push_back({row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio), fmt::format("{:.0f} % of the time lies over the floor; a rewrite of this kind is expected to take off a quarter of it at most", 100 * (1 - 1 / row.ratio))});
+        if (row.mode == "full" || row.ratio <= 1 || row.x_value != profile.baseline.observations.largest_x_value)
+          continue;
+        proposal.predictions.push_back({row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio),
+                                        fmt::format("{:.0f} % of the time lies over the floor; a rewrite of this kind "
+                                                    "is expected to take off a quarter of it at most",
+                                                    100 * (1 - 1 / row.ratio))});
       }
       proposals.push_back(std::move(proposal));
     }
@@ -206,7 +231,8 @@ std::vector<Proposal> LigerSession::propose(const std::string& strategy, const m
 
 base::Result<model::Variant> LigerSession::variant_from_source(const std::string& text, const model::Variant& best) {
   if (base::trim(text).empty())
-    return base::Error{base::ErrorKind::gate, "the changed text of " + relative_, "an empty file", "variant.py", "write the whole file"};
+    return base::Error{base::ErrorKind::gate, "the changed text of " + relative_, "an empty file", "variant.py",
+                       "write the whole file"};
   model::Variant variant;
   variant.parent = best.id;
   variant.edits = {{relative_, text}};  // as it stands: its settings are in it

@@ -25,7 +25,8 @@ std::string text(const Json& object, const char* name) {
 }
 
 base::Error broken(const std::string& found, const std::string& words) {
-  return {base::ErrorKind::gate, "the outcome of the operation's tests", found, "pytest", words.empty() ? "run the tests by hand with the same python" : words};
+  return {base::ErrorKind::gate, "the outcome of the operation's tests", found, "pytest",
+          words.empty() ? "run the tests by hand with the same python" : words};
 }
 
 std::string last_lines(const std::string& words) {
@@ -45,7 +46,9 @@ double work_of(const CollectedTest& test) {
   return work;
 }
 
-bool is_dtype(const std::string& value) { return base::starts_with(value, "torch.float") || base::starts_with(value, "torch.bfloat"); }
+bool is_dtype(const std::string& value) {
+  return base::starts_with(value, "torch.float") || base::starts_with(value, "torch.bfloat");
+}
 
 // Another dtype than float32, where the test has one.
 bool other_dtype(const CollectedTest& test) {
@@ -58,13 +61,15 @@ bool other_dtype(const CollectedTest& test) {
 }
 
 bool several_devices(const CollectedTest& test) {
-  return test.function.find("dtensor") != std::string::npos || test.function.find("distributed") != std::string::npos || test.parameters.count("world_size") > 0;
+  return test.function.find("dtensor") != std::string::npos || test.function.find("distributed") != std::string::npos ||
+         test.parameters.count("world_size") > 0;
 }
 
 }  // namespace
 
 int TestResults::count(const std::string& outcome) const {
-  return static_cast<int>(std::count_if(outcomes.begin(), outcomes.end(), [&](const TestOutcome& each) { return each.outcome == outcome; }));
+  return static_cast<int>(std::count_if(outcomes.begin(), outcomes.end(),
+                                        [&](const TestOutcome& each) { return each.outcome == outcome; }));
 }
 
 std::vector<std::string> choose_tests(const std::vector<CollectedTest>& collected, GateLevel level) {
@@ -94,7 +99,11 @@ base::Result<TestResults> run_tests(base::Processes& processes, const TestRun& r
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"CUBLAS_WORKSPACE_CONFIG", ":4096:8"}};
   auto dialogue = processes.talk(command);
   if (!dialogue) return dialogue.error();
-  Json request = {{"checkout", run.checkout}, {"overlay", run.overlay}, {"test_file", run.test_file}, {"device", run.device}, {"changes", Json::array()}};
+  Json request = {{"checkout", run.checkout},
+                  {"overlay", run.overlay},
+                  {"test_file", run.test_file},
+                  {"device", run.device},
+                  {"changes", Json::array()}};
   for (const auto& [file, content] : run.changes) request["changes"].push_back({{"file", file}, {"content", content}});
   const auto hear = [&](std::int64_t deadline_ms) -> base::Result<Json> {
     auto line = (*dialogue)->hear(deadline_ms);
@@ -104,10 +113,12 @@ base::Result<TestResults> run_tests(base::Processes& processes, const TestRun& r
     }
     Json answer = Json::parse(*line, nullptr, false);
     if (!answer.is_object()) return broken("'" + line->substr(0, 200) + "'", last_lines((*dialogue)->last_words()));
-    if (const std::string error = text(answer, "error"); !error.empty()) return broken(error, last_lines((*dialogue)->last_words()));
+    if (const std::string error = text(answer, "error"); !error.empty())
+      return broken(error, last_lines((*dialogue)->last_words()));
     return answer;
   };
-  if (auto said = (*dialogue)->say(request.dump(-1, ' ', false, Json::error_handler_t::replace)); !said) return said.error();
+  if (auto said = (*dialogue)->say(request.dump(-1, ' ', false, Json::error_handler_t::replace)); !said)
+    return said.error();
   auto collected = hear(kStartMs);
   if (!collected) return collected.error();
   TestResults results;
@@ -119,16 +130,21 @@ base::Result<TestResults> run_tests(base::Processes& processes, const TestRun& r
     results.collected.push_back(std::move(test));
   }
   std::vector<std::string> chosen = choose_tests(results.collected, run.level);
-  std::erase_if(chosen, [&](const std::string& id) { return std::find(run.leave_out.begin(), run.leave_out.end(), id) != run.leave_out.end(); });
+  std::erase_if(chosen, [&](const std::string& id) {
+    return std::find(run.leave_out.begin(), run.leave_out.end(), id) != run.leave_out.end();
+  });
   const Json selection = {{"run", chosen}, {"seconds_each", run.limits.seconds_each}, {"seconds", run.limits.seconds}};
   if (auto said = (*dialogue)->say(selection.dump()); !said) return said.error();
   auto ran = hear(static_cast<std::int64_t>(1000 * (run.limits.seconds + 60)));
   if (!ran) return ran.error();
   results.package = text(*ran, "package");
   if (!base::starts_with(results.package, run.overlay + "/"))
-    return broken("the tests imported liger_kernel from " + results.package + ", not from hone's overlay " + run.overlay, "a setting of pytest or python puts another one first");
+    return broken(
+        "the tests imported liger_kernel from " + results.package + ", not from hone's overlay " + run.overlay,
+        "a setting of pytest or python puts another one first");
   for (const Json& each : ran->value("results", Json::array()))
-    results.outcomes.push_back({text(each, "id"), text(each, "outcome"), each.value("seconds", 0.0), text(each, "message")});
+    results.outcomes.push_back(
+        {text(each, "id"), text(each, "outcome"), each.value("seconds", 0.0), text(each, "message")});
   return results;
 }
 
@@ -148,7 +164,8 @@ GateResult judge_tests(const TestResults& original, const TestResults& variant) 
     } else if (test.outcome == "skipped" || test.outcome == "expected failure") {
       ++skipped;
     } else if (was == "passed") {
-      if (gate.failed++ == 0) gate.first_failure = fmt::format("{} {} ({}); it passes on the original", test.id, test.outcome, test.message);
+      if (gate.failed++ == 0)
+        gate.first_failure = fmt::format("{} {} ({}); it passes on the original", test.id, test.outcome, test.message);
     } else if (was == "failed") {
       ++fail_on_both;
     } else {
@@ -159,8 +176,11 @@ GateResult judge_tests(const TestResults& original, const TestResults& variant) 
     if (was != "passed" || seen.count(id)) continue;
     if (gate.failed++ == 0) gate.first_failure = id + " was not run; it passes on the original";
   }
-  gate.detail = fmt::format("the operation's tests: {} passed, {} failed, {} skipped, {} fail on the original too, {} timed out or not run on the original", gate.passed, gate.failed, skipped,
-                            fail_on_both, unjudged + original.count("timed out") + original.count("not run"));
+  gate.detail = fmt::format(
+      "the operation's tests: {} passed, {} failed, {} skipped, {} fail on the original too, {} timed out or not run "
+      "on the original",
+      gate.passed, gate.failed, skipped, fail_on_both,
+      unjudged + original.count("timed out") + original.count("not run"));
   if (fixed > 0) gate.detail += fmt::format("; {} that fail on the original pass", fixed);
   if (gate.passed + gate.failed == 0) gate.first_failure = "no test was run";
   return gate;

@@ -35,9 +35,9 @@ struct TestLimits {
 };
 
 struct TestRun {
-  std::string python, script;      // hone_tests.py
-  std::string checkout, overlay;   // overlay: a folder of hone's own, made anew
-  std::string test_file, device;   // "test/transformers/test_rms_norm.py"; "cpu" is Triton's interpreter
+  std::string python, script;     // hone_tests.py
+  std::string checkout, overlay;  // overlay: a folder of hone's own, made anew
+  std::string test_file, device;  // "test/transformers/test_rms_norm.py"; "cpu" is Triton's interpreter
   std::vector<std::pair<std::string, std::string>> changes;  // path below the checkout -> content
   GateLevel level = GateLevel::smoke;
   TestLimits limits;

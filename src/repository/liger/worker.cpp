@@ -53,12 +53,14 @@ base::Error broken(const std::string& what, const std::string& where) {
 
 std::string tail(const std::string& words) {
   const auto lines = base::split(base::trim(words), '\n');
-  std::vector<std::string> last(lines.end() - std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(lines.size())), lines.end());
+  std::vector<std::string> last(lines.end() - std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(lines.size())),
+                                lines.end());
   return base::join_text(last, " | ");
 }
 
 Json start_request(const WorkerSetup& setup) {
-  return {{"do", "start"}, {"device", setup.device}, {"source", setup.source}, {"op", setup.op}, {"module", setup.module}};
+  return {
+      {"do", "start"}, {"device", setup.device}, {"source", setup.source}, {"op", setup.op}, {"module", setup.module}};
 }
 
 Json case_request(const CaseSpec& spec) {
@@ -143,7 +145,8 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   request.json["id"] = id;
   const std::string what = text(request.json, "do");
   auto with_words = [&](base::Error error) {
-    if (const std::string words = tail(dialogue_->last_words()); !words.empty() && error.kind != base::ErrorKind::interrupted)
+    if (const std::string words = tail(dialogue_->last_words());
+        !words.empty() && error.kind != base::ErrorKind::interrupted)
       error.found += "; its last words: " + words;
     error.where = "worker, " + what;
     return error;
@@ -152,14 +155,16 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   auto line = dialogue_->hear(deadline_ms);
   if (!line) return with_words(line.error());
   Message answer{Json::parse(*line, nullptr, false)};
-  if (!answer.json.is_object() || whole(answer.json, "id", -1) != id) return broken("'" + line->substr(0, 200) + "'", "worker, " + what);
+  if (!answer.json.is_object() || whole(answer.json, "id", -1) != id)
+    return broken("'" + line->substr(0, 200) + "'", "worker, " + what);
   if (const auto error = answer.json.find("error"); error != answer.json.end()) {
-    return base::Error{base::ErrorKind::gate, "that it runs", text(*error, "kind") + ": " + text(*error, "message"), "worker, " + what,
-                       text(*error, "where")};
+    return base::Error{base::ErrorKind::gate, "that it runs", text(*error, "kind") + ": " + text(*error, "message"),
+                       "worker, " + what, text(*error, "where")};
   }
   if (const auto tampered = texts(answer.json, "tampered"); !tampered.empty())
-    return base::Error{base::ErrorKind::gate, "a kernel that leaves timers, threads, streams and torch's settings alone", "changed: " + base::join_text(tampered, ", "),
-                       "worker, " + what, "this variant can not be measured"};
+    return base::Error{
+        base::ErrorKind::gate, "a kernel that leaves timers, threads, streams and torch's settings alone",
+        "changed: " + base::join_text(tampered, ", "), "worker, " + what, "this variant can not be measured"};
   return answer;
 }
 
@@ -188,7 +193,8 @@ base::Result<SampleReply> Worker::sample(const std::string& name, const CaseSpec
   auto answer = ask(std::move(request), setup_.answer_ms);
   if (!answer) return answer.error();
   SampleReply reply;
-  reply.sample = {number(answer->json, "device_ns"), number(answer->json, "wall_ns"), number(answer->json, "clock_mhz")};
+  reply.sample = {number(answer->json, "device_ns"), number(answer->json, "wall_ns"),
+                  number(answer->json, "clock_mhz")};
   reply.outside_ns = number(answer->json, "outside_ns");
   reply.blocked = flag(answer->json, "blocked");
   return reply;
@@ -205,7 +211,8 @@ base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& 
     LaunchedKernel kernel;
     kernel.name = text(each, "name");
     kernel.code_hash = text(each, "code_hash");
-    for (const Json& extent : each.value("grid", Json::array())) kernel.grid.push_back(extent.is_number() ? extent.get<std::int64_t>() : 0);
+    for (const Json& extent : each.value("grid", Json::array()))
+      kernel.grid.push_back(extent.is_number() ? extent.get<std::int64_t>() : 0);
     kernel.num_warps = static_cast<int>(whole(each, "num_warps"));
     kernel.num_stages = static_cast<int>(whole(each, "num_stages"));
     kernel.registers = static_cast<int>(whole(each, "registers", -1));
@@ -220,7 +227,8 @@ base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& 
 base::Result<MemoryReply> Worker::memory(const std::string& name, const CaseSpec& spec) {
   auto answer = ask(about("memory", name, spec), setup_.answer_ms);
   if (!answer) return answer.error();
-  return MemoryReply{number(answer->json, "peak_bytes"), number(answer->json, "saved_bytes"), number(answer->json, "input_bytes")};
+  return MemoryReply{number(answer->json, "peak_bytes"), number(answer->json, "saved_bytes"),
+                     number(answer->json, "input_bytes")};
 }
 
 base::Result<CheckReply> Worker::check(const std::string& original, const std::string& name, const CaseSpec& spec) {
@@ -241,7 +249,8 @@ base::Result<CheckReply> Worker::check(const std::string& original, const std::s
     tensor.has_reference = each.contains("candidate");
     tensor.repeats = flag(each, "repeats");
     tensor.identical = flag(each, "identical");
-    if (tensor.has_reference) tensor.original = deviation(each["original"]), tensor.candidate = deviation(each["candidate"]);
+    if (tensor.has_reference)
+      tensor.original = deviation(each["original"]), tensor.candidate = deviation(each["candidate"]);
     reply.tensors.push_back(std::move(tensor));
   }
   return reply;
@@ -258,7 +267,8 @@ base::Result<std::map<std::string, std::vector<double>>> Worker::ceilings(bool q
   return found;
 }
 
-std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes, int times) {
+std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes,
+                                  int times) {
   Json start = start_request(setup), run = case_request(spec);
   start["id"] = 1;
   run["do"] = "run_once", run["name"] = "v0", run["modes"] = modes, run["times"] = times, run["id"] = 3;

@@ -17,10 +17,10 @@
 namespace hone::repository::liger {
 
 struct WorkerSetup {
-  std::string python, script;       // the interpreter, and hone_worker.py
-  std::string device;               // "cpu" (Triton's interpreter) or "cuda:N"
-  std::string source;               // the checkout's import root: ".../src"
-  std::string op, module;           // "rms_norm", "liger_kernel.ops.rms_norm"
+  std::string python, script;  // the interpreter, and hone_worker.py
+  std::string device;          // "cpu" (Triton's interpreter) or "cuda:N"
+  std::string source;          // the checkout's import root: ".../src"
+  std::string op, module;      // "rms_norm", "liger_kernel.ops.rms_norm"
   std::int64_t start_ms = 180'000, answer_ms = 120'000;
 };
 
@@ -93,7 +93,8 @@ class Worker {
   base::Result<std::map<std::string, std::vector<double>>> ceilings(bool quick);
 
  private:
-  Worker(std::unique_ptr<base::Dialogue> dialogue, const WorkerSetup& setup) : dialogue_(std::move(dialogue)), setup_(setup) {}
+  Worker(std::unique_ptr<base::Dialogue> dialogue, const WorkerSetup& setup)
+      : dialogue_(std::move(dialogue)), setup_(setup) {}
   struct Message;  // the JSON of a request or an answer
   base::Result<Message> ask(Message request, std::int64_t deadline_ms);
   Message about(const std::string& what, const std::string& name, const CaseSpec& spec) const;
@@ -105,7 +106,8 @@ class Worker {
 };
 
 // A file of requests that runs each pass a few times and ends: what a profiler is given.
-std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes, int times);
+std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes,
+                                  int times);
 
 const char* architecture_of(const std::string& compute_capability);
 

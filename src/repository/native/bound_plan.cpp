@@ -62,8 +62,8 @@ base::Result<device::ProgramSource> program_source(const kernels::Plan& plan, co
   }
   for (const auto& edit : edits)
     if (!used_edits.count(edit.file))
-      return base::Error{base::ErrorKind::gate, "an edit of a file that " + plan.main_file + " includes", edit.file, name,
-                         "change " + plan.main_file + " or a header it includes"};
+      return base::Error{base::ErrorKind::gate, "an edit of a file that " + plan.main_file + " includes", edit.file,
+                         name, "change " + plan.main_file + " or a header it includes"};
   std::sort(source.files.begin(), source.files.end());
   return source;
 }
@@ -71,22 +71,28 @@ base::Result<device::ProgramSource> program_source(const kernels::Plan& plan, co
 std::string launch_hash(const kernels::Plan& plan) {
   std::string text;
   for (const auto& launch : plan.launches) {
-    text += fmt::format("{}|{}|{}|{}|{}", launch.entry, launch.programs, launch.threads, launch.dynamic_shared_bytes, launch.cluster_size);
+    text += fmt::format("{}|{}|{}|{}|{}", launch.entry, launch.programs, launch.threads, launch.dynamic_shared_bytes,
+                        launch.cluster_size);
     for (const auto& argument : launch.arguments)
       text += std::visit(
           [](const auto& value) -> std::string {
             using T = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, kernels::TensorArgument>) return fmt::format("|{}+{}", value.name, value.offset_bytes);
-            else return fmt::format("|{}", value);
+            if constexpr (std::is_same_v<T, kernels::TensorArgument>)
+              return fmt::format("|{}+{}", value.name, value.offset_bytes);
+            else
+              return fmt::format("|{}", value);
           },
           argument);
     if (const auto& product = launch.product) {
-      text += fmt::format("|{} x {} x {}|{}{}|{}", product->m, product->n, product->k, product->a_transposed, product->b_transposed, product->beta);
-      for (const auto* operand : {&product->a, &product->b, &product->c}) text += fmt::format("|{}+{}", operand->name, operand->offset_bytes);
+      text += fmt::format("|{} x {} x {}|{}{}|{}", product->m, product->n, product->k, product->a_transposed,
+                          product->b_transposed, product->beta);
+      for (const auto* operand : {&product->a, &product->b, &product->c})
+        text += fmt::format("|{}+{}", operand->name, operand->offset_bytes);
     }
     text += '\n';
   }
-  for (const auto& tensor : plan.scratch) text += fmt::format("{}:{}x{}\n", tensor.name, tensor.rows, tensor.row_stride);
+  for (const auto& tensor : plan.scratch)
+    text += fmt::format("{}:{}x{}\n", tensor.name, tensor.rows, tensor.row_stride);
   return base::content_hash(text);
 }
 
@@ -117,19 +123,34 @@ struct Places {
     if (found == scratch.end()) {
       found = tensors.find(tensor.name);
       if (found == tensors.end())
-        return base::Error{base::ErrorKind::internal, "every tensor of a launch to be a tensor of the problem or scratch of its plan",
-                           tensor.name, entry, "correct the plan"};
+        return base::Error{base::ErrorKind::internal,
+                           "every tensor of a launch to be a tensor of the problem or scratch of its plan", tensor.name,
+                           entry, "correct the plan"};
     }
-    return device::BufferView{found->second.buffer, found->second.offset_bytes + static_cast<std::size_t>(tensor.offset_bytes)};
+    return device::BufferView{found->second.buffer,
+                              found->second.offset_bytes + static_cast<std::size_t>(tensor.offset_bytes)};
   }
 };
 
-base::Result<device::MatrixProduct> bind_product(const kernels::MatrixProduct& product, const Places& places, const std::string& entry) {
+base::Result<device::MatrixProduct> bind_product(const kernels::MatrixProduct& product, const Places& places,
+                                                 const std::string& entry) {
   auto a = places.of(product.a, entry), b = places.of(product.b, entry), c = places.of(product.c, entry);
   for (const auto* view : {&a, &b, &c})
     if (!*view) return view->error();
-  return device::MatrixProduct{product.m, product.n, product.k, *a, *b, *c, product.a_stride, product.b_stride, product.c_stride,
-                               product.a_transposed, product.b_transposed, device_type(product.input), device_type(product.output), product.beta};
+  return device::MatrixProduct{product.m,
+                               product.n,
+                               product.k,
+                               *a,
+                               *b,
+                               *c,
+                               product.a_stride,
+                               product.b_stride,
+                               product.c_stride,
+                               product.a_transposed,
+                               product.b_transposed,
+                               device_type(product.input),
+                               device_type(product.output),
+                               product.beta};
 }
 
 }  // namespace
@@ -156,7 +177,8 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
 }
 
 base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device, const kernels::Plan& plan,
-                                                         std::shared_ptr<device::Program> program, const TensorViews& tensors) {
+                                                         std::shared_ptr<device::Program> program,
+                                                         const TensorViews& tensors) {
   auto bound = std::make_unique<BoundPlan>();
   bound->program_ = std::move(program);
   Places places{{}, tensors};

@@ -29,7 +29,8 @@ using TensorViews = std::map<std::string, device::BufferView>;
 
 class BoundPlan {
  public:
-  static base::Result<std::unique_ptr<BoundPlan>> bind(device::Device& device, const kernels::Plan& plan, std::shared_ptr<device::Program> program,
+  static base::Result<std::unique_ptr<BoundPlan>> bind(device::Device& device, const kernels::Plan& plan,
+                                                       std::shared_ptr<device::Program> program,
                                                        const TensorViews& tensors);
   const std::vector<device::Launch>& launches() const { return launches_; }
 

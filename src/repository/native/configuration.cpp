@@ -14,7 +14,8 @@ namespace {
 
 // "4", or "1024: 4, 8192: 2" where the value varies by size.
 std::string by_size(const std::vector<std::pair<std::int64_t, std::int64_t>>& values) {
-  const bool constant = std::all_of(values.begin(), values.end(), [&](const auto& v) { return v.second == values.front().second; });
+  const bool constant =
+      std::all_of(values.begin(), values.end(), [&](const auto& v) { return v.second == values.front().second; });
   if (constant) return std::to_string(values.front().second);
   std::vector<std::string> parts;
   for (const auto& [x, value] : values) parts.push_back(fmt::format("{}: {}", x, value));
@@ -26,7 +27,8 @@ std::string by_size(const std::vector<std::pair<std::int64_t, std::int64_t>>& va
 std::vector<Knob> NativeSession::knobs() const {
   std::vector<Knob> all;
   for (kernels::Pass pass : passes_in_scope())
-    for (const kernels::Knob& knob : operation_.knobs(pass, target_)) all.push_back({knob.name, kernels::name_of(pass), knob.help, knob.strategy, knob.values});
+    for (const kernels::Knob& knob : operation_.knobs(pass, target_))
+      all.push_back({knob.name, kernels::name_of(pass), knob.help, knob.strategy, knob.values});
   return all;
 }
 
@@ -42,7 +44,8 @@ base::Result<model::Configuration> NativeSession::configuration() {
       parameter.name = fmt::format("{} ({})", knob.name, kernels::name_of(pass));
       const bool has_file = installed_ && installed_->variant.settings.count(kernels::name_of(pass));
       parameter.how_set = has_file && unfit.empty() ? model::HowSet::settings_file : model::HowSet::settings_function;
-      parameter.notes = knob.help + (unfit.empty() ? "" : fmt::format("; the installed settings are not in force: {}", unfit));
+      parameter.notes =
+          knob.help + (unfit.empty() ? "" : fmt::format("; the installed settings are not in force: {}", unfit));
       std::vector<std::pair<std::int64_t, std::int64_t>> values;
       for (std::int64_t x : sizes_) {
         kernels::Settings settings = resolve({}, pass, problem_at(x));
@@ -64,16 +67,19 @@ base::Result<model::Configuration> NativeSession::configuration() {
       const char* what = knob.compiled ? "machine code" : "launch";
       if (tried < 2) {
         parameter.live = model::Liveness::unknown;
-        parameter.live_evidence = fmt::format("{} of its {} values is valid at {} = {}", tried, knob.values.size(), x_name(), representative);
+        parameter.live_evidence =
+            fmt::format("{} of its {} values is valid at {} = {}", tried, knob.values.size(), x_name(), representative);
       } else {
         parameter.live = programs.size() > 1 ? model::Liveness::live : model::Liveness::dead;
-        parameter.live_evidence = fmt::format("{} values give {} distinct {}{} at {} = {}", tried, programs.size(), what, programs.size() == 1 ? "" : "s", x_name(), representative);
+        parameter.live_evidence = fmt::format("{} values give {} distinct {}{} at {} = {}", tried, programs.size(),
+                                              what, programs.size() == 1 ? "" : "s", x_name(), representative);
       }
       configuration.parameters.push_back(std::move(parameter));
     }
   }
   const kernels::SourceNotes notes = kernels::source_notes_on(target_, operation_.source_notes(problem));
-  configuration.memory_access = {notes.stride_pattern, notes.cache_modifiers, notes.in_place, notes.saved_vs_recomputed};
+  configuration.memory_access = {notes.stride_pattern, notes.cache_modifiers, notes.in_place,
+                                 notes.saved_vs_recomputed};
   configuration.compute = {notes.precision_ops, notes.casting_mode, notes.algorithm, notes.constexpr_parameters};
   return configuration;
 }

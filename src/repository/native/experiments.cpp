@@ -16,7 +16,8 @@ namespace hone::repository::native {
 std::vector<Change> changes_on(const kernels::Target& target) {
   std::vector<Change> changes = {
       {"no-compute", "", "with its loads and stores but no arithmetic", kernels::Ablation::no_compute, false},
-      {"no-memory", "", "with its arithmetic but every row served from the first-level cache", kernels::Ablation::no_memory, false}};
+      {"no-memory", "", "with its arithmetic but every row served from the first-level cache",
+       kernels::Ablation::no_memory, false}};
   if (target.machine == kernels::Machine::cpu && target.cores > 1)
     changes.push_back({"threads", "threads=1", "on one worker instead of all", kernels::Ablation::none, true});
   return changes;
@@ -45,13 +46,16 @@ base::Result<std::vector<model::Experiment>> NativeSession::experiments(std::str
       auto comparison = measure::compare(**unchanged, **changed, context_.clock, options);
       // An experiment is evidence among others: a noisy machine costs that row, not the profile.
       if (!comparison && comparison.error().kind == base::ErrorKind::untrusted) {
-        left_out += fmt::format("; {} of {} could not be measured: {}", change.name, cell.mode, comparison.error().found);
+        left_out +=
+            fmt::format("; {} of {} could not be measured: {}", change.name, cell.mode, comparison.error().found);
         continue;
       }
       if (!comparison) return comparison.error();
-      found.push_back({change.name, cell.x_value, cell.mode, change.parameter, comparison->ratio, comparison->ci_low, comparison->ci_high,
-                       fmt::format("{} at {} = {}: {} it takes {:.0f} % of its time ({:.0f} to {:.0f} %)", cell.mode, x_name(), x, change.sentence,
-                                   100 * comparison->ratio, 100 * comparison->ci_low, 100 * comparison->ci_high)});
+      found.push_back(
+          {change.name, cell.x_value, cell.mode, change.parameter, comparison->ratio, comparison->ci_low,
+           comparison->ci_high,
+           fmt::format("{} at {} = {}: {} it takes {:.0f} % of its time ({:.0f} to {:.0f} %)", cell.mode, x_name(), x,
+                       change.sentence, 100 * comparison->ratio, 100 * comparison->ci_low, 100 * comparison->ci_high)});
     }
   }
   return found;
@@ -80,9 +84,12 @@ base::Result<model::Counters> NativeSession::counters() {
   if (!available) {
     counters.reason = reason.empty() ? "the device has no hardware counters that can be read" : reason;
     counters.remedy = target_.machine == kernels::Machine::cuda
-                          ? "the counter-free experiments below stand in for them; 'hone counters FILE.csv' reads a capture made with Nsight Compute"
-                          : "the counter-free experiments below stand in for them; to read counters, run where perf events are allowed "
-                            "(/proc/sys/kernel/perf_event_paranoid at 2 or lower, and a processor or virtual machine that exposes them)";
+                          ? "the counter-free experiments below stand in for them; 'hone counters FILE.csv' reads a "
+                            "capture made with Nsight Compute"
+                          : "the counter-free experiments below stand in for them; to read counters, run where perf "
+                            "events are allowed "
+                            "(/proc/sys/kernel/perf_event_paranoid at 2 or lower, and a processor or virtual machine "
+                            "that exposes them)";
   }
   std::string left_out;
   auto made = experiments(left_out);

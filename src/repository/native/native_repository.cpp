@@ -20,7 +20,8 @@ base::Error usage(std::string expected, std::string found, std::string where, st
 
 int vector_bytes(const std::vector<std::string>& isa) {
   auto has = [&](const char* name) {
-    return std::any_of(isa.begin(), isa.end(), [&](const std::string& entry) { return base::starts_with(entry, name); });
+    return std::any_of(isa.begin(), isa.end(),
+                       [&](const std::string& entry) { return base::starts_with(entry, name); });
   };
   if (has("avx512f")) return 64;
   if (has("avx")) return 32;
@@ -50,8 +51,10 @@ base::Result<const kernels::Operation*> find_operation(const std::string& name) 
   std::vector<std::string> names;
   for (const auto& operation : kernels::catalog()) names.push_back(operation->name());
   std::vector<std::string> near = base::nearest(name, names);
-  std::string remedy = near.empty() ? "choose one of: " + base::join_text(names, ", ") : "did you mean " + base::join_text(near, " or ") + "?";
-  return usage("a kernel of the built-in library", "'" + name + "'", "KERNEL", remedy + " ('hone list' shows them all)");
+  std::string remedy = near.empty() ? "choose one of: " + base::join_text(names, ", ")
+                                    : "did you mean " + base::join_text(near, " or ") + "?";
+  return usage("a kernel of the built-in library", "'" + name + "'", "KERNEL",
+               remedy + " ('hone list' shows them all)");
 }
 
 kernels::Target target_of(const model::DeviceInfo& device) {
@@ -66,17 +69,20 @@ kernels::Target target_of(const model::DeviceInfo& device) {
   target.vector_bytes = vector_bytes(device.isa);
   target.shared_bytes = device.shared_memory_per_block_bytes;
   if (const std::size_t dot = device.compute_capability.find('.'); dot != std::string::npos)
-    target.compute_capability = 10 * std::atoi(device.compute_capability.c_str()) + std::atoi(device.compute_capability.c_str() + dot + 1);
+    target.compute_capability =
+        10 * std::atoi(device.compute_capability.c_str()) + std::atoi(device.compute_capability.c_str() + dot + 1);
   return target;
 }
 
-base::Result<kernels::Options> complete_options(const kernels::Operation& operation, const std::map<std::string, std::string>& given) {
+base::Result<kernels::Options> complete_options(const kernels::Operation& operation,
+                                                const std::map<std::string, std::string>& given) {
   kernels::Options options = kernels::default_options(operation);
   std::vector<std::string> names;
   for (const kernels::OptionSpec& spec : operation.options()) names.push_back(spec.name);
   for (const auto& [name, value] : given) {
     if (!options.count(name))
-      return usage(names.empty() ? operation.name() + " without options, because it has none" : "an option of " + operation.name() + ": " + base::join_text(names, ", "),
+      return usage(names.empty() ? operation.name() + " without options, because it has none"
+                                 : "an option of " + operation.name() + ": " + base::join_text(names, ", "),
                    "'" + name + "'", "--option", "leave it out, or correct its name");
     options[name] = value;
   }
@@ -85,14 +91,16 @@ base::Result<kernels::Options> complete_options(const kernels::Operation& operat
   return options;
 }
 
-base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype, const model::DeviceInfo& device) {
+base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype,
+                                           const model::DeviceInfo& device) {
   std::string wanted = dtype.empty() ? (device.kind == "cuda" ? "bf16" : "fp32") : dtype;
   std::vector<std::string> names;
   for (kernels::DType each : operation.dtypes()) {
     names.emplace_back(kernels::name_of(each));
     if (names.back() == wanted) return each;
   }
-  return usage("a dtype of " + operation.name() + ": " + base::join_text(names, ", "), "'" + wanted + "'", "--dtype", "choose one of them");
+  return usage("a dtype of " + operation.name() + ": " + base::join_text(names, ", "), "'" + wanted + "'", "--dtype",
+               "choose one of them");
 }
 
 base::Result<std::int64_t> parse_size(const std::string& text) {
@@ -106,13 +114,16 @@ base::Result<std::int64_t> parse_size(const std::string& text) {
 std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& request) {
   std::vector<PreflightCheck> checks;
   auto operation = find_operation(request.kernel);
-  checks.push_back({"kernel in the built-in library", operation ? (*operation)->main_file() : "not found", operation ? "" : operation.error().remedy,
-                    operation.ok(), true});
+  checks.push_back({"kernel in the built-in library", operation ? (*operation)->main_file() : "not found",
+                    operation ? "" : operation.error().remedy, operation.ok(), true});
   const model::DeviceInfo& info = context_.device.info();
   checks.push_back({"device", info.id + ": " + info.name, "", true, true});
   checks.push_back({"kernel compiler", info.compiler.empty() ? "none" : info.compiler,
-                    info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit" : "install a C++ compiler: apt-get install g++", !info.compiler.empty(), true});
-  checks.push_back({"target GPU", request.target_gpu, "work goes on with " + info.name + "; choose --target-gpu auto to silence this",
+                    info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit"
+                                        : "install a C++ compiler: apt-get install g++",
+                    !info.compiler.empty(), true});
+  checks.push_back({"target GPU", request.target_gpu,
+                    "work goes on with " + info.name + "; choose --target-gpu auto to silence this",
                     request.target_gpu == "auto" || request.target_gpu == info.architecture, false});
   return checks;
 }
@@ -142,12 +153,17 @@ base::Result<std::unique_ptr<Session>> NativeRepository::open(const model::Reque
   for (std::int64_t size : sizes) {
     kernels::Problem problem = (*operation)->problem_at(size, target, *dtype, *options);
     if (std::string broken = (*operation)->check(problem); !broken.empty())
-      return usage("sizes that " + request.kernel + " can run", fmt::format("{} = {}: {}", (*operation)->x_name(), size, broken), "--sizes", "choose smaller or other sizes");
+      return usage("sizes that " + request.kernel + " can run",
+                   fmt::format("{} = {}: {}", (*operation)->x_name(), size, broken), "--sizes",
+                   "choose smaller or other sizes");
     double bytes = 0;
-    for (const kernels::TensorSpec& tensor : (*operation)->tensors(problem)) bytes += 2.0 * static_cast<double>(tensor.bytes());
+    for (const kernels::TensorSpec& tensor : (*operation)->tensors(problem))
+      bytes += 2.0 * static_cast<double>(tensor.bytes());
     if (bytes > 0.8 * static_cast<double>(info.total_memory_bytes))
-      return usage(fmt::format("sizes whose tensors fit in the {:.1f} GB of {}", info.total_memory_bytes / 1e9, info.name),
-                   fmt::format("{} = {} needs {:.1f} GB", (*operation)->x_name(), size, bytes / 1e9), "--sizes", "choose smaller sizes");
+      return usage(
+          fmt::format("sizes whose tensors fit in the {:.1f} GB of {}", info.total_memory_bytes / 1e9, info.name),
+          fmt::format("{} = {} needs {:.1f} GB", (*operation)->x_name(), size, bytes / 1e9), "--sizes",
+          "choose smaller sizes");
   }
   return NativeSession::open(context_, **operation, request, *dtype, *options, target, sizes);
 }

@@ -45,10 +45,12 @@ base::Result<const kernels::Operation*> find_operation(const std::string& name);
 kernels::Target target_of(const model::DeviceInfo& device);
 
 // Every option of the operation with a value: the given ones where they are allowed, defaults elsewhere.
-base::Result<kernels::Options> complete_options(const kernels::Operation& operation, const std::map<std::string, std::string>& given);
+base::Result<kernels::Options> complete_options(const kernels::Operation& operation,
+                                                const std::map<std::string, std::string>& given);
 
 // The dtype of a request; an empty one means fp32 on a CPU and bf16 elsewhere. A usage error for one the operation has not.
-base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype, const model::DeviceInfo& device);
+base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype,
+                                           const model::DeviceInfo& device);
 
 // A size as typed: a positive whole number. Usage error with what is allowed.
 base::Result<std::int64_t> parse_size(const std::string& text);

@@ -17,7 +17,8 @@ namespace {
 // One pass, or several in a row, of one implementation. Subjects of one size share the workload: same inputs, same addresses.
 class PlanSubject final : public measure::Subject {
  public:
-  PlanSubject(std::string name, device::Device& device, std::shared_ptr<Workload> workload) : name_(std::move(name)), device_(device), workload_(std::move(workload)) {}
+  PlanSubject(std::string name, device::Device& device, std::shared_ptr<Workload> workload)
+      : name_(std::move(name)), device_(device), workload_(std::move(workload)) {}
 
   void add(kernels::Pass pass, std::unique_ptr<BoundPlan> plan) {
     passes_.push_back(pass);
@@ -43,10 +44,13 @@ class PlanSubject final : public measure::Subject {
 };
 
 base::Error unknown_provider(const std::string& provider) {
-  return {base::ErrorKind::usage, "a provider of the built-in repository: eager", "'" + provider + "'", "provider", "choose eager"};
+  return {base::ErrorKind::usage, "a provider of the built-in repository: eager", "'" + provider + "'", "provider",
+          "choose eager"};
 }
 
-kernels::Pass pass_named(const std::string& name) { return name == "backward" ? kernels::Pass::backward : kernels::Pass::forward; }
+kernels::Pass pass_named(const std::string& name) {
+  return name == "backward" ? kernels::Pass::backward : kernels::Pass::forward;
+}
 
 std::int64_t number(const std::string& x_value) { return std::strtoll(x_value.c_str(), nullptr, 10); }
 
@@ -58,8 +62,10 @@ std::vector<kernels::Pass> passes_of(const std::string& mode) {
   return {kernels::Pass::forward, kernels::Pass::backward};
 }
 
-base::Result<std::unique_ptr<Session>> NativeSession::open(NativeContext& context, const kernels::Operation& operation, const model::Request& request,
-                                                           kernels::DType dtype, const kernels::Options& options, const kernels::Target& target,
+base::Result<std::unique_ptr<Session>> NativeSession::open(NativeContext& context, const kernels::Operation& operation,
+                                                           const model::Request& request, kernels::DType dtype,
+                                                           const kernels::Options& options,
+                                                           const kernels::Target& target,
                                                            const std::vector<std::int64_t>& sizes) {
   std::unique_ptr<NativeSession> session(new NativeSession(context, operation));
   session->request_ = request;
@@ -74,7 +80,8 @@ base::Result<std::unique_ptr<Session>> NativeSession::open(NativeContext& contex
   model::Identity& identity = session->identity_;
   identity.kernel = operation.name();
   identity.repository = "native";
-  identity.source_file = {operation.main_file(), true, "embedded in the program; the text in use is the snapshot beside this profile"};
+  identity.source_file = {operation.main_file(), true,
+                          "embedded in the program; the text in use is the snapshot beside this profile"};
   identity.benchmark_script = {"", false, "built in: hone bench " + operation.name()};
   identity.test_file = {"", false, "built in: hone verify " + operation.name()};
   identity.tier = operation.tier();
@@ -120,14 +127,16 @@ std::vector<std::string> NativeSession::held_out_sizes() const {
     double middle = std::sqrt(static_cast<double>(sizes_[i]) * static_cast<double>(sizes_[i + 1]));
     std::int64_t x = static_cast<std::int64_t>(middle / 64.0 + 0.5) * 64;
     if (x <= sizes_[i] || x >= sizes_[i + 1]) x = static_cast<std::int64_t>(middle);
-    if (x > sizes_[i] && x < sizes_[i + 1] && operation_.check(problem_at(x)).empty()) names.push_back(std::to_string(x));
+    if (x > sizes_[i] && x < sizes_[i + 1] && operation_.check(problem_at(x)).empty())
+      names.push_back(std::to_string(x));
   }
   return names;
 }
 
 std::vector<std::pair<std::string, std::string>> NativeSession::snapshot() const {
   kernels::Problem problem = problem_at(sizes_.front());
-  kernels::Plan plan = operation_.plan(kernels::Pass::forward, problem, resolve({}, kernels::Pass::forward, problem), target_, kernels::Ablation::none);
+  kernels::Plan plan = operation_.plan(kernels::Pass::forward, problem, resolve({}, kernels::Pass::forward, problem),
+                                       target_, kernels::Ablation::none);
   std::vector<std::pair<std::string, std::string>> files;
   if (auto source = program_source(plan, operation_.name(), edits_of({})); source)
     for (const auto& [path, text] : source->files)
@@ -151,8 +160,10 @@ std::string NativeSession::source_hash() const {
   return base::content_hash(text);
 }
 
-kernels::Settings NativeSession::resolve(const model::Variant& variant, kernels::Pass pass, const kernels::Problem& problem) const {
-  if (auto it = variant.settings.find(kernels::name_of(pass)); it != variant.settings.end() && !it->second.rules.empty()) {
+kernels::Settings NativeSession::resolve(const model::Variant& variant, kernels::Pass pass,
+                                         const kernels::Problem& problem) const {
+  if (auto it = variant.settings.find(kernels::name_of(pass));
+      it != variant.settings.end() && !it->second.rules.empty()) {
     const model::Settings& settings = it->second.at(operation_.x_of(problem));
     if (operation_.valid(pass, settings, problem, target_).empty()) return settings;
   }
@@ -173,7 +184,8 @@ model::Variant NativeSession::original() const {
     model::SettingsFunction function;
     function.x_name = operation_.x_name();
     const std::string unfit = why_not_in_force(operation_, pass, problem_at(sizes_.back()), target_, installed_);
-    function.reason = installed_ && unfit.empty() ? "settings file: " + installed_->reason : "the kernel's heuristic for this device";
+    function.reason =
+        installed_ && unfit.empty() ? "settings file: " + installed_->reason : "the kernel's heuristic for this device";
     if (!unfit.empty()) function.reason += "; the installed settings are not in force: " + unfit;
     for (std::int64_t x : sizes_) {
       model::Settings settings = resolve({}, pass, problem_at(x));
@@ -186,7 +198,8 @@ model::Variant NativeSession::original() const {
   return variant;
 }
 
-base::Result<std::shared_ptr<device::Program>> NativeSession::program(const kernels::Plan& plan, const std::string& name,
+base::Result<std::shared_ptr<device::Program>> NativeSession::program(const kernels::Plan& plan,
+                                                                      const std::string& name,
                                                                       const std::vector<model::SourceEdit>& edits) {
   std::string key = plan.main_file;
   for (const auto& [define, value] : plan.defines) key += "|" + define + "=" + value;
@@ -207,16 +220,18 @@ base::Result<BuiltPart> NativeSession::build_part(kernels::Pass pass, std::int64
                                                   const std::vector<model::SourceEdit>& edits) {
   kernels::Problem problem = problem_at(x);
   if (std::string broken = operation_.valid(pass, settings, problem, target_); !broken.empty())
-    return base::Error{base::ErrorKind::gate, "settings that are valid for the size", broken, fmt::format("{} {} = {}", kernels::name_of(pass), x_name(), x),
-                       "leave this configuration out"};
+    return base::Error{base::ErrorKind::gate, "settings that are valid for the size", broken,
+                       fmt::format("{} {} = {}", kernels::name_of(pass), x_name(), x), "leave this configuration out"};
   kernels::Plan plan = operation_.plan(pass, problem, settings, target_, kernels::Ablation::none);
   auto compiled = program(plan, operation_.name() + " " + kernels::name_of(pass), edits);
   if (!compiled) return compiled.error();
   const device::ProgramInfo& info = (*compiled)->info();
-  return BuiltPart{kernels::name_of(pass), std::to_string(x), info.machine_code_hash, launch_hash(plan), info.registers_per_thread, info.spill_bytes, info.code_bytes};
+  return BuiltPart{kernels::name_of(pass),    std::to_string(x), info.machine_code_hash, launch_hash(plan),
+                   info.registers_per_thread, info.spill_bytes,  info.code_bytes};
 }
 
-base::Result<BuiltPart> NativeSession::build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) {
+base::Result<BuiltPart> NativeSession::build_settings(const std::string& pass, const std::string& x_value,
+                                                      const model::Settings& settings) {
   return build_part(pass_named(pass), number(x_value), settings, edits_of({}));
 }
 
@@ -242,13 +257,15 @@ base::Result<std::shared_ptr<Workload>> NativeSession::workload(std::int64_t x) 
   for (const kernels::TensorSpec& tensor : operation_.tensors(problem)) needed += static_cast<double>(tensor.bytes());
   // Subjects keep the workload they were made with; dropping one here frees it when its last subject goes.
   const double limit = 0.4 * static_cast<double>(context_.device.info().total_memory_bytes);
-  while (!workloads_.empty() && static_cast<double>(context_.device.allocated_bytes()) + 2 * needed > limit) workloads_.erase(workloads_.begin());
+  while (!workloads_.empty() && static_cast<double>(context_.device.allocated_bytes()) + 2 * needed > limit)
+    workloads_.erase(workloads_.begin());
 
   auto created = Workload::create(context_.device, operation_, problem, request_.seed);
   if (!created) return created.error();
   std::shared_ptr<Workload> shared = std::move(*created);
   // What forward saves for backward is the same for every variant: the shipped forward writes it once.
-  kernels::Plan plan = operation_.plan(kernels::Pass::forward, problem, resolve({}, kernels::Pass::forward, problem), target_, kernels::Ablation::none);
+  kernels::Plan plan = operation_.plan(kernels::Pass::forward, problem, resolve({}, kernels::Pass::forward, problem),
+                                       target_, kernels::Ablation::none);
   auto compiled = program(plan, operation_.name() + " forward", edits_of({}));
   if (!compiled) return compiled.error();
   auto bound = BoundPlan::bind(context_.device, plan, *compiled, shared->views());
@@ -259,9 +276,9 @@ base::Result<std::shared_ptr<Workload>> NativeSession::workload(std::int64_t x) 
   return shared;
 }
 
-base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(const std::string& name, std::int64_t x,
-                                                                            const std::vector<std::pair<kernels::Pass, kernels::Plan>>& passes,
-                                                                            const std::vector<model::SourceEdit>& edits) {
+base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(
+    const std::string& name, std::int64_t x, const std::vector<std::pair<kernels::Pass, kernels::Plan>>& passes,
+    const std::vector<model::SourceEdit>& edits) {
   auto tensors = workload(x);
   if (!tensors) return tensors.error();
   auto subject = std::make_unique<PlanSubject>(name, context_.device, *tensors);
@@ -275,30 +292,36 @@ base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(cons
   return std::unique_ptr<measure::Subject>(std::move(subject));
 }
 
-base::Result<std::unique_ptr<measure::Subject>> NativeSession::subject(const model::Variant& variant, const Cell& cell) {
+base::Result<std::unique_ptr<measure::Subject>> NativeSession::subject(const model::Variant& variant,
+                                                                       const Cell& cell) {
   std::vector<std::pair<kernels::Pass, kernels::Plan>> passes;
   kernels::Problem problem = problem_at(number(cell.x_value));
   for (kernels::Pass pass : passes_of(cell.mode))
-    passes.emplace_back(pass, operation_.plan(pass, problem, resolve(variant, pass, problem), target_, kernels::Ablation::none));
+    passes.emplace_back(
+        pass, operation_.plan(pass, problem, resolve(variant, pass, problem), target_, kernels::Ablation::none));
   return make_subject(variant.id.empty() ? "v0" : variant.id, number(cell.x_value), passes, edits_of(variant));
 }
 
-base::Result<std::unique_ptr<measure::Subject>> NativeSession::subject_with(const Cell& cell, const model::Settings& settings) {
+base::Result<std::unique_ptr<measure::Subject>> NativeSession::subject_with(const Cell& cell,
+                                                                            const model::Settings& settings) {
   std::vector<std::pair<kernels::Pass, kernels::Plan>> passes;
   kernels::Problem problem = problem_at(number(cell.x_value));
   for (kernels::Pass pass : passes_of(cell.mode)) {
     if (std::string broken = operation_.valid(pass, settings, problem, target_); !broken.empty())
-      return base::Error{base::ErrorKind::gate, "settings that are valid for the size", broken, cell.mode + " " + x_name() + " = " + cell.x_value, "leave this configuration out"};
+      return base::Error{base::ErrorKind::gate, "settings that are valid for the size", broken,
+                         cell.mode + " " + x_name() + " = " + cell.x_value, "leave this configuration out"};
     passes.emplace_back(pass, operation_.plan(pass, problem, settings, target_, kernels::Ablation::none));
   }
   return make_subject("settings", number(cell.x_value), passes, edits_of({}));
 }
 
-base::Result<std::unique_ptr<measure::Subject>> NativeSession::provider_subject(const std::string& provider, const Cell& cell) {
+base::Result<std::unique_ptr<measure::Subject>> NativeSession::provider_subject(const std::string& provider,
+                                                                                const Cell& cell) {
   if (provider != "eager") return unknown_provider(provider);
   std::vector<std::pair<kernels::Pass, kernels::Plan>> passes;
   kernels::Problem problem = problem_at(number(cell.x_value));
-  for (kernels::Pass pass : passes_of(cell.mode)) passes.emplace_back(pass, operation_.eager_plan(pass, problem, target_));
+  for (kernels::Pass pass : passes_of(cell.mode))
+    passes.emplace_back(pass, operation_.eager_plan(pass, problem, target_));
   return make_subject("eager", number(cell.x_value), passes, {});
 }
 
@@ -310,8 +333,9 @@ PassFloor NativeSession::floor(const Cell& cell) {
     total.bytes += traffic.bytes();
     total.flops += traffic.flops;
     if (!*context_.ceilings) continue;
-    const measure::PhysicsFloor floor = measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings,
-                                                               {static_cast<double>(target_.last_level_bytes)});
+    const measure::PhysicsFloor floor =
+        measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings,
+                               {static_cast<double>(target_.last_level_bytes)});
     total.floor_ms += floor.reference_ns / 1e6;
     total.physics_floor_ms += floor.floor_ns / 1e6;
     total.ceiling = floor.reference_ceiling;
@@ -319,12 +343,19 @@ PassFloor NativeSession::floor(const Cell& cell) {
   return total;
 }
 
-MemoryUse NativeSession::memory_of(const kernels::Problem& problem, const kernels::Plan& forward, const kernels::Plan& backward) const {
+MemoryUse NativeSession::memory_of(const kernels::Problem& problem, const kernels::Plan& forward,
+                                   const kernels::Plan& backward) const {
   std::map<std::string, double> bytes;
-  for (const kernels::TensorSpec& tensor : operation_.tensors(problem)) bytes[tensor.name] = static_cast<double>(tensor.bytes());
-  kernels::PassSpec first = operation_.pass(kernels::Pass::forward, problem), second = operation_.pass(kernels::Pass::backward, problem);
-  auto is_saved = [&](const std::string& name) { return std::find(first.saved.begin(), first.saved.end(), name) != first.saved.end(); };
-  auto contains = [](const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); };
+  for (const kernels::TensorSpec& tensor : operation_.tensors(problem))
+    bytes[tensor.name] = static_cast<double>(tensor.bytes());
+  kernels::PassSpec first = operation_.pass(kernels::Pass::forward, problem),
+                    second = operation_.pass(kernels::Pass::backward, problem);
+  auto is_saved = [&](const std::string& name) {
+    return std::find(first.saved.begin(), first.saved.end(), name) != first.saved.end();
+  };
+  auto contains = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
 
   double callers = 0, forward_own = 0, backward_own = 0, saved = 0;
   for (const auto& [name, size] : bytes) {
@@ -343,18 +374,22 @@ MemoryUse NativeSession::memory_of(const kernels::Problem& problem, const kernel
 
 base::Result<MemoryUse> NativeSession::memory(const model::Variant& variant, const std::string& x_value) {
   kernels::Problem problem = problem_at(number(x_value));
-  auto plan = [&](kernels::Pass pass) { return operation_.plan(pass, problem, resolve(variant, pass, problem), target_, kernels::Ablation::none); };
+  auto plan = [&](kernels::Pass pass) {
+    return operation_.plan(pass, problem, resolve(variant, pass, problem), target_, kernels::Ablation::none);
+  };
   return memory_of(problem, plan(kernels::Pass::forward), plan(kernels::Pass::backward));
 }
 
 base::Result<MemoryUse> NativeSession::provider_memory(const std::string& provider, const std::string& x_value) {
   if (provider != "eager") return unknown_provider(provider);
   kernels::Problem problem = problem_at(number(x_value));
-  return memory_of(problem, operation_.eager_plan(kernels::Pass::forward, problem, target_), operation_.eager_plan(kernels::Pass::backward, problem, target_));
+  return memory_of(problem, operation_.eager_plan(kernels::Pass::forward, problem, target_),
+                   operation_.eager_plan(kernels::Pass::backward, problem, target_));
 }
 
 base::Result<std::vector<FileChange>> NativeSession::installation(const model::Variant& variant) {
-  InstalledEntry entry{context_.device.info().name, kernels::name_of(dtype_), variant, variant.title, context_.clock.utc(), model::hone_version()};
+  InstalledEntry entry{context_.device.info().name, kernels::name_of(dtype_), variant, variant.title,
+                       context_.clock.utc(),        model::hone_version()};
   auto before = store_.text(operation_.name());
   if (!before) return before.error();
   auto after = store_.text_with(operation_.name(), entry);

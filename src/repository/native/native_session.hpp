@@ -17,8 +17,9 @@ namespace hone::repository::native {
 
 class NativeSession final : public Session {
  public:
-  static base::Result<std::unique_ptr<Session>> open(NativeContext& context, const kernels::Operation& operation, const model::Request& request,
-                                                     kernels::DType dtype, const kernels::Options& options, const kernels::Target& target,
+  static base::Result<std::unique_ptr<Session>> open(NativeContext& context, const kernels::Operation& operation,
+                                                     const model::Request& request, kernels::DType dtype,
+                                                     const kernels::Options& options, const kernels::Target& target,
                                                      const std::vector<std::int64_t>& sizes);
 
   const model::Identity& identity() const override { return identity_; }
@@ -40,24 +41,29 @@ class NativeSession final : public Session {
   model::Variant original() const override;
 
   base::Result<Built> build(const model::Variant& variant) override;
-  base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value, const model::Settings& settings) override;
+  base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
+                                         const model::Settings& settings) override;
 
   base::Result<std::unique_ptr<measure::Subject>> subject(const model::Variant& variant, const Cell& cell) override;
-  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell, const model::Settings& settings) override;
-  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider, const Cell& cell) override;
+  base::Result<std::unique_ptr<measure::Subject>> subject_with(const Cell& cell,
+                                                               const model::Settings& settings) override;
+  base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
+                                                                   const Cell& cell) override;
   base::Result<MemoryUse> memory(const model::Variant& variant, const std::string& x_value) override;
   base::Result<MemoryUse> provider_memory(const std::string& provider, const std::string& x_value) override;
   base::Clock& clock() override { return context_.clock; }
 
   base::Result<model::Counters> counters() override;
   base::Result<GateResult> gate(const model::Variant& variant, GateLevel level) override;
-  std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile, const model::Variant& best) override;
+  std::vector<Proposal> propose(const std::string& strategy, const model::Profile& profile,
+                                const model::Variant& best) override;
   base::Result<model::Variant> variant_from_source(const std::string& text, const model::Variant& best) override;
   base::Result<std::vector<FileChange>> installation(const model::Variant& variant) override;
   std::string variant_file_extension() const override { return "hpp"; }
 
  private:
-  NativeSession(NativeContext& context, const kernels::Operation& operation) : context_(context), operation_(operation), store_(context.files, context.settings_directory) {}
+  NativeSession(NativeContext& context, const kernels::Operation& operation)
+      : context_(context), operation_(operation), store_(context.files, context.settings_directory) {}
 
   kernels::Problem problem_at(std::int64_t x) const { return operation_.problem_at(x, target_, dtype_, options_); }
   // Settings of a pass at a problem: the variant's, else the installed ones, else the heuristic's; the heuristic's too where
@@ -66,14 +72,18 @@ class NativeSession final : public Session {
   std::vector<model::SourceEdit> edits_of(const model::Variant& variant) const;
 
   // Compiles the plan of one pass; the same program is compiled and loaded once.
-  base::Result<std::shared_ptr<device::Program>> program(const kernels::Plan& plan, const std::string& name, const std::vector<model::SourceEdit>& edits);
-  base::Result<BuiltPart> build_part(kernels::Pass pass, std::int64_t x, const kernels::Settings& settings, const std::vector<model::SourceEdit>& edits);
+  base::Result<std::shared_ptr<device::Program>> program(const kernels::Plan& plan, const std::string& name,
+                                                         const std::vector<model::SourceEdit>& edits);
+  base::Result<BuiltPart> build_part(kernels::Pass pass, std::int64_t x, const kernels::Settings& settings,
+                                     const std::vector<model::SourceEdit>& edits);
 
   // The resident tensors of a size; the least recently used ones go when memory runs short.
   base::Result<std::shared_ptr<Workload>> workload(std::int64_t x);
-  base::Result<std::unique_ptr<measure::Subject>> make_subject(const std::string& name, std::int64_t x, const std::vector<std::pair<kernels::Pass, kernels::Plan>>& passes,
-                                                               const std::vector<model::SourceEdit>& edits);
-  MemoryUse memory_of(const kernels::Problem& problem, const kernels::Plan& forward, const kernels::Plan& backward) const;
+  base::Result<std::unique_ptr<measure::Subject>> make_subject(
+      const std::string& name, std::int64_t x, const std::vector<std::pair<kernels::Pass, kernels::Plan>>& passes,
+      const std::vector<model::SourceEdit>& edits);
+  MemoryUse memory_of(const kernels::Problem& problem, const kernels::Plan& forward,
+                      const kernels::Plan& backward) const;
   base::Result<model::Parameter> parameter(const std::string& name, std::int64_t representative);
   base::Result<std::vector<model::Experiment>> experiments(std::string& left_out);
   std::vector<kernels::Pass> passes_in_scope() const;

@@ -30,20 +30,25 @@ Guess predict_streaming(const kernels::Traffic& traffic, bool switched_on, doubl
   double ratio = switched_on ? streaming / plain : plain / streaming;
   // The share of the time that arithmetic alone needs does not shrink with the bytes.
   ratio = switched_on ? std::max(ratio, std::min(no_memory, 1.0)) : ratio;
-  return {ratio, fmt::format("plain stores read every line before writing it: {:.0f} MB move instead of {:.0f} MB", plain / 1e6, streaming / 1e6)};
+  return {ratio, fmt::format("plain stores read every line before writing it: {:.0f} MB move instead of {:.0f} MB",
+                             plain / 1e6, streaming / 1e6)};
 }
 
 // Any other knob changes how the arithmetic is issued: at most the time above the memory-only run can go.
 Guess predict_issue(double no_compute) {
-  if (no_compute <= 0 || no_compute >= 1) return {1.0, "without arithmetic the pass takes as long: nothing that changes its instructions can show"};
+  if (no_compute <= 0 || no_compute >= 1)
+    return {1.0, "without arithmetic the pass takes as long: nothing that changes its instructions can show"};
   return {std::max(no_compute, 0.5 * (1 + no_compute)),
-          fmt::format("without arithmetic the pass takes {:.0f} % of its time, the most a change of instructions can reach; half of that is expected", 100 * no_compute)};
+          fmt::format("without arithmetic the pass takes {:.0f} % of its time, the most a change of instructions can "
+                      "reach; half of that is expected",
+                      100 * no_compute)};
 }
 
 }  // namespace
 
 bool is_swept(const kernels::Knob& knob) {
-  static const std::set<std::string> beyond_the_sweep = {"streaming-stores", "access-width", "less-traffic", "reuse", "algorithm", "redundant-work"};
+  static const std::set<std::string> beyond_the_sweep = {"streaming-stores", "access-width",  "less-traffic", "reuse",
+                                                         "algorithm",        "redundant-work"};
   return !beyond_the_sweep.count(knob.strategy);
 }
 
@@ -64,7 +69,8 @@ std::vector<model::Settings> NativeSession::space(const std::string& pass_name, 
   return all;
 }
 
-std::vector<Proposal> NativeSession::propose(const std::string& strategy, const model::Profile& profile, const model::Variant& best) {
+std::vector<Proposal> NativeSession::propose(const std::string& strategy, const model::Profile& profile,
+                                             const model::Variant& best) {
   std::vector<Proposal> proposals;
   for (kernels::Pass pass : passes_in_scope()) {
     const std::string mode = kernels::name_of(pass);
@@ -86,8 +92,9 @@ std::vector<Proposal> NativeSession::propose(const std::string& strategy, const 
             settings = std::move(changed);
             changes = true;
             const kernels::Traffic traffic = operation_.traffic(pass, problem);
-            Guess guess = strategy == "streaming-stores" ? predict_streaming(traffic, value != 0, experiment_ratio(profile, "no-memory", mode))
-                                                         : predict_issue(experiment_ratio(profile, "no-compute", mode));
+            Guess guess = strategy == "streaming-stores"
+                              ? predict_streaming(traffic, value != 0, experiment_ratio(profile, "no-memory", mode))
+                              : predict_issue(experiment_ratio(profile, "no-compute", mode));
             proposal.predictions.push_back({std::to_string(x), mode, guess.ratio, guess.why});
           }
           if (function.rules.empty() || function.rules.back().settings != settings)
@@ -101,7 +108,9 @@ std::vector<Proposal> NativeSession::propose(const std::string& strategy, const 
         proposal.variant.settings[mode] = function;
         proposal.hypothesis = fmt::format("{} ({}): {}. Target: the {} pass, {}.", knob.name, strategy, knob.help, mode,
                                           proposal.predictions.front().why);
-        proposal.changes = fmt::format("{} of the {} pass set to {} at every size where it is valid; nothing else changes.", knob.name, mode, value);
+        proposal.changes =
+            fmt::format("{} of the {} pass set to {} at every size where it is valid; nothing else changes.", knob.name,
+                        mode, value);
         proposal.diff = fmt::format("- {0} ({1})\n+ {0} = {2} ({1})", knob.name, mode, value);
         proposals.push_back(std::move(proposal));
       }
@@ -112,7 +121,8 @@ std::vector<Proposal> NativeSession::propose(const std::string& strategy, const 
 
 base::Result<model::Variant> NativeSession::variant_from_source(const std::string& text, const model::Variant& best) {
   if (base::trim(text).empty())
-    return base::Error{base::ErrorKind::gate, "the changed text of " + operation_.main_file(), "an empty file", "variant.hpp", "write the whole tile program"};
+    return base::Error{base::ErrorKind::gate, "the changed text of " + operation_.main_file(), "an empty file",
+                       "variant.hpp", "write the whole tile program"};
   model::Variant variant = best;
   variant.parent = best.id;
   std::erase_if(variant.edits, [&](const model::SourceEdit& edit) { return edit.file == operation_.main_file(); });

@@ -40,16 +40,23 @@ base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::stri
   if (content->empty()) return found;
   json document = json::parse(*content, nullptr, false);
   if (document.is_discarded() || !document.is_object()) return damaged(path(kernel), "text that is no JSON object");
-  if (document.value("schema", json()) != kSchema) return damaged(path(kernel), "schema " + document.value("schema", json()).dump());
-  if (document.value("kernel", json()) != kernel) return damaged(path(kernel), "kernel " + document.value("kernel", json()).dump());
-  if (!document.contains("entries") || !document["entries"].is_array()) return damaged(path(kernel), "no list 'entries'");
+  if (document.value("schema", json()) != kSchema)
+    return damaged(path(kernel), "schema " + document.value("schema", json()).dump());
+  if (document.value("kernel", json()) != kernel)
+    return damaged(path(kernel), "kernel " + document.value("kernel", json()).dump());
+  if (!document.contains("entries") || !document["entries"].is_array())
+    return damaged(path(kernel), "no list 'entries'");
   for (const json& item : document["entries"]) {
-    if (!item.is_object() || !item.value("device", json()).is_string() || !item.value("dtype", json()).is_string() || !item.contains("variant"))
+    if (!item.is_object() || !item.value("device", json()).is_string() || !item.value("dtype", json()).is_string() ||
+        !item.contains("variant"))
       return damaged(path(kernel), "an entry without device, dtype or variant");
     auto variant = model::parse_variant(item["variant"].dump(), path(kernel));
     if (!variant) return variant.error();
-    auto text_of = [&](const char* key) { return item.contains(key) && item[key].is_string() ? item[key].get<std::string>() : std::string(); };
-    found.push_back({item["device"], item["dtype"], std::move(*variant), text_of("reason"), text_of("created"), text_of("hone_version")});
+    auto text_of = [&](const char* key) {
+      return item.contains(key) && item[key].is_string() ? item[key].get<std::string>() : std::string();
+    };
+    found.push_back({item["device"], item["dtype"], std::move(*variant), text_of("reason"), text_of("created"),
+                     text_of("hone_version")});
   }
   return found;
 }
@@ -71,7 +78,11 @@ base::Result<std::string> SettingsStore::text_with(const std::string& kernel, co
   json items = json::array();
   for (const InstalledEntry& e : *all) {
     json variant = json::parse(model::to_json(e.variant), nullptr, false);
-    items.push_back({{"device", e.device}, {"dtype", e.dtype}, {"created", e.created}, {"hone_version", e.hone_version}, {"reason", e.reason},
+    items.push_back({{"device", e.device},
+                     {"dtype", e.dtype},
+                     {"created", e.created},
+                     {"hone_version", e.hone_version},
+                     {"reason", e.reason},
                      {"variant", std::move(variant)}});
   }
   return json{{"schema", kSchema}, {"kernel", kernel}, {"entries", std::move(items)}}.dump(2) + "\n";
@@ -87,8 +98,9 @@ const model::SettingsFunction* installed_for(kernels::Pass pass, const std::opti
 
 }  // namespace
 
-kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
-                                    const kernels::Target& target, const std::optional<InstalledEntry>& installed) {
+kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass,
+                                    const kernels::Problem& problem, const kernels::Target& target,
+                                    const std::optional<InstalledEntry>& installed) {
   if (const model::SettingsFunction* function = installed_for(pass, installed)) {
     const model::Settings& settings = function->at(operation.x_of(problem));
     if (operation.valid(pass, settings, problem, target).empty()) return settings;

@@ -32,7 +32,8 @@ class SettingsStore {
   // The text of the file; empty when there is none.
   base::Result<std::string> text(const std::string& kernel) const;
   // The entry of a device and dtype; nothing when none is installed. A damaged file is an error that says how to remove it.
-  base::Result<std::optional<InstalledEntry>> load(const std::string& kernel, const std::string& device, const std::string& dtype) const;
+  base::Result<std::optional<InstalledEntry>> load(const std::string& kernel, const std::string& device,
+                                                   const std::string& dtype) const;
   // The file's text after installing `entry` in place of the one with the same device and dtype.
   base::Result<std::string> text_with(const std::string& kernel, const InstalledEntry& entry) const;
 
@@ -44,8 +45,9 @@ class SettingsStore {
 };
 
 // Settings of a pass at a problem: the installed ones where they are valid for it, else the kernel's heuristic.
-kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
-                                    const kernels::Target& target, const std::optional<InstalledEntry>& installed);
+kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass,
+                                    const kernels::Problem& problem, const kernels::Target& target,
+                                    const std::optional<InstalledEntry>& installed);
 
 // Why the installed settings of a pass are not in force at a problem, although there are some; empty when they are in force or
 // there are none.

@@ -16,9 +16,12 @@ namespace {
 
 using measure::GuardedImage;
 
-constexpr std::int64_t kDeadlineNs = 60'000'000'000;  // of one run of a small shape; only a kernel that hangs gets there
+constexpr std::int64_t kDeadlineNs =
+    60'000'000'000;  // of one run of a small shape; only a kernel that hangs gets there
 
-bool contains(const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 // One run's memory: an image of each tensor, and the buffer it is sent to.
 struct Placed {
@@ -29,7 +32,8 @@ using Memory = std::map<std::string, Placed>;
 
 class CaseRun {
  public:
-  CaseRun(device::Device& device, const kernels::Operation& operation, const VerificationCase& which, const Implementation& implementation)
+  CaseRun(device::Device& device, const kernels::Operation& operation, const VerificationCase& which,
+          const Implementation& implementation)
       : device_(device), operation_(operation), which_(which), implementation_(implementation) {
     for (kernels::TensorSpec& spec : operation.tensors(which.problem)) {
       std::string name = spec.name;
@@ -55,11 +59,13 @@ class CaseRun {
  private:
   // Inputs of both passes that no pass produces.
   void generate(std::uint64_t seed) {
-    const kernels::PassSpec forward = operation_.pass(kernels::Pass::forward, which_.problem), backward = operation_.pass(kernels::Pass::backward, which_.problem);
+    const kernels::PassSpec forward = operation_.pass(kernels::Pass::forward, which_.problem),
+                            backward = operation_.pass(kernels::Pass::backward, which_.problem);
     std::uint64_t stream = 0;
     for (const auto& [name, spec] : specs_) {
       ++stream;
-      const bool made_by_forward = contains(forward.saved, name) || (contains(forward.outputs, name) && !contains(forward.inputs, name));
+      const bool made_by_forward =
+          contains(forward.saved, name) || (contains(forward.outputs, name) && !contains(forward.inputs, name));
       if (!contains(forward.inputs, name) && (!contains(backward.inputs, name) || made_by_forward)) continue;
       const std::size_t elements = static_cast<std::size_t>(spec.rows * spec.columns);
       std::vector<std::uint8_t> raw(elements * static_cast<std::size_t>(kernels::size_of(spec.dtype)));
@@ -76,12 +82,18 @@ class CaseRun {
   base::Result<Memory> place(const kernels::PassSpec& spec, const kernels::Values& before) {
     Memory memory;
     for (const auto& [name, tensor] : specs_) {
-      Placed placed{GuardedImage({element_type(tensor.dtype), tensor.rows, tensor.columns, tensor.row_stride}, which_.misaligned_bytes), nullptr};
-      if (contains(spec.inputs, name) || is_generated(name)) placed.image.set(saved_.count(name) ? saved_.at(name) : before.at(name));
+      Placed placed{GuardedImage({element_type(tensor.dtype), tensor.rows, tensor.columns, tensor.row_stride},
+                                 which_.misaligned_bytes),
+                    nullptr};
+      if (contains(spec.inputs, name) || is_generated(name))
+        placed.image.set(saved_.count(name) ? saved_.at(name) : before.at(name));
       auto buffer = device_.allocate(placed.image.bytes().size());
       if (!buffer) return buffer.error();
       placed.buffer = std::move(*buffer);
-      if (auto sent = device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size()); !sent) return sent.error();
+      if (auto sent =
+              device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size());
+          !sent)
+        return sent.error();
       memory.emplace(name, std::move(placed));
     }
     return memory;
@@ -119,7 +131,8 @@ class CaseRun {
       const bool output = contains(spec.outputs, name) || contains(spec.saved, name);
       if (std::string wrong = check_surroundings(spec, name, placed, output); !wrong.empty()) return failed(wrong);
       if (!output) continue;
-      if (std::string wrong = check_values(pass, name, placed.image.values(), before, result); !wrong.empty()) return failed(wrong);
+      if (std::string wrong = check_values(pass, name, placed.image.values(), before, result); !wrong.empty())
+        return failed(wrong);
       if (auto at = measure::first_difference(placed.image.bytes(), second->memory.at(name).image.bytes()))
         return failed(fmt::format("{}: two runs on the same inputs differ from byte {} on", name, *at));
     }
@@ -133,7 +146,8 @@ class CaseRun {
     std::string fault;  // the kernel crashed, hung or could not be launched
   };
 
-  base::Result<Run> run_once(const kernels::PassSpec& spec, const kernels::Plan& plan, std::shared_ptr<device::Program> program, const kernels::Values& before) {
+  base::Result<Run> run_once(const kernels::PassSpec& spec, const kernels::Plan& plan,
+                             std::shared_ptr<device::Program> program, const kernels::Values& before) {
     auto memory = place(spec, before);
     if (!memory) return memory.error();
     TensorViews views;
@@ -146,29 +160,40 @@ class CaseRun {
       return run;
     }
     for (auto& [name, placed] : *memory)
-      if (auto read = device_.download(placed.image.bytes().data(), {placed.buffer.get(), 0}, placed.image.bytes().size()); !read) return read.error();
+      if (auto read =
+              device_.download(placed.image.bytes().data(), {placed.buffer.get(), 0}, placed.image.bytes().size());
+          !read)
+        return read.error();
     run.memory = std::move(*memory);
     return run;
   }
 
   // Guard bands and row gaps of every tensor, unwritten elements of outputs, and inputs that the pass must leave alone.
-  std::string check_surroundings(const kernels::PassSpec& spec, const std::string& name, const Placed& placed, bool output) {
+  std::string check_surroundings(const kernels::PassSpec& spec, const std::string& name, const Placed& placed,
+                                 bool output) {
     const bool held_values = contains(spec.inputs, name) || is_generated(name);
     const measure::ImageFaults faults = placed.image.faults(output && !held_values);
     if (!faults.ok()) return name + ": " + faults.describe();
     if (!held_values || output || contains(spec.overwritten, name)) return "";
-    GuardedImage untouched({element_type(specs_.at(name).dtype), specs_.at(name).rows, specs_.at(name).columns, specs_.at(name).row_stride}, which_.misaligned_bytes);
+    GuardedImage untouched({element_type(specs_.at(name).dtype), specs_.at(name).rows, specs_.at(name).columns,
+                            specs_.at(name).row_stride},
+                           which_.misaligned_bytes);
     untouched.set(saved_.count(name) ? saved_.at(name) : values_.at(name));
-    if (measure::first_difference(untouched.bytes(), placed.image.bytes())) return name + ": an input that the pass must leave alone was changed";
+    if (measure::first_difference(untouched.bytes(), placed.image.bytes()))
+      return name + ": an input that the pass must leave alone was changed";
     return "";
   }
 
-  std::string check_values(kernels::Pass pass, const std::string& name, const std::vector<double>& found, const kernels::Values& before, CaseResult& result) {
+  std::string check_values(kernels::Pass pass, const std::string& name, const std::vector<double>& found,
+                           const kernels::Values& before, CaseResult& result) {
     auto reference = values_.find(name);
     if (reference == values_.end()) return name + ": the reference computes no such tensor";
-    if (reference->second.size() != found.size()) return fmt::format("{}: {} elements where the reference has {}", name, found.size(), reference->second.size());
-    const measure::Bound bound{operation_.tolerance(pass, name, which_.problem), operation_.value_scale(pass, name, which_.problem, before, values_)};
-    const measure::Deviation deviation = measure::deviation_from(reference->second, found, bound, element_type(specs_.at(name).dtype));
+    if (reference->second.size() != found.size())
+      return fmt::format("{}: {} elements where the reference has {}", name, found.size(), reference->second.size());
+    const measure::Bound bound{operation_.tolerance(pass, name, which_.problem),
+                               operation_.value_scale(pass, name, which_.problem, before, values_)};
+    const measure::Deviation deviation =
+        measure::deviation_from(reference->second, found, bound, element_type(specs_.at(name).dtype));
     result.error = std::max(result.error, deviation.worst_over_bound);
     result.deviations[name] = deviation;
     if (!deviation.within_bound()) return name + ": " + measure::describe(deviation, reference->second, found, bound);
@@ -187,8 +212,9 @@ class CaseRun {
 
 }  // namespace
 
-base::Result<std::vector<CaseResult>> verify(device::Device& device, const kernels::Operation& operation, const VerificationCase& which,
-                                             const Implementation& implementation, std::uint64_t seed) {
+base::Result<std::vector<CaseResult>> verify(device::Device& device, const kernels::Operation& operation,
+                                             const VerificationCase& which, const Implementation& implementation,
+                                             std::uint64_t seed) {
   return CaseRun(device, operation, which, implementation).run(seed);
 }
 

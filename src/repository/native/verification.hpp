@@ -29,15 +29,16 @@ struct CaseResult {
   double error = 0, bound = 0;  // of the worst element, relative to its own bound: error <= bound passes
   bool passed = false;
   std::map<std::string, measure::Deviation> deviations;  // by output
-  std::string failure;          // tensor, element, value, reference; or what else went wrong
+  std::string failure;                                   // tensor, element, value, reference; or what else went wrong
 };
 
 enum class Extent { smoke, full };
 
 // The matrix of problems. smoke: few small shapes of one dtype and these options. full: odd, prime, one, empty, strided,
 // misaligned and large shapes for every dtype, and every combination of options at some of them.
-std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent extent, const std::vector<kernels::DType>& dtypes,
-                                    const kernels::Options& options, const std::vector<std::int64_t>& columns);
+std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent extent,
+                                    const std::vector<kernels::DType>& dtypes, const kernels::Options& options,
+                                    const std::vector<std::int64_t>& columns);
 
 // How a variant is launched: its plan for a pass of a problem, and its program.
 struct Implementation {
@@ -47,7 +48,8 @@ struct Implementation {
 
 // Runs forward and backward of one case. A crash, a hang and a wrong result are results; an Error means that the case could
 // not be tried (out of memory, no compiler).
-base::Result<std::vector<CaseResult>> verify(device::Device& device, const kernels::Operation& operation, const VerificationCase& which,
-                                             const Implementation& implementation, std::uint64_t seed);
+base::Result<std::vector<CaseResult>> verify(device::Device& device, const kernels::Operation& operation,
+                                             const VerificationCase& which, const Implementation& implementation,
+                                             std::uint64_t seed);
 
 }  // namespace hone::repository::native

@@ -18,15 +18,18 @@ struct Shape {
 // One element, one row, one column, odd, prime, powers of two and their neighbours, nothing at all, padded rows, bases off
 // the vector boundary, and rows longer than a first-level cache.
 constexpr Shape kShapes[] = {
-    {1, 1, 0, 0},      {1, 17, 0, 0},    {5, 1, 0, 0},       {3, 2, 0, 0},      {7, 31, 0, 0},    {2, 64, 0, 0},     {33, 127, 0, 0},
-    {16, 128, 0, 0},   {64, 129, 0, 0},  {13, 1000, 0, 0},   {257, 257, 0, 0},  {31, 1023, 0, 0}, {128, 1024, 0, 0}, {5, 4096, 0, 0},
-    {17, 4099, 0, 0},  {3, 16384, 0, 0}, {2, 65537, 0, 0},   {0, 64, 0, 0},     {9, 100, 3, 0},   {40, 512, 64, 0},  {11, 333, 1, 0},
-    {21, 257, 0, 4},   {10, 1024, 0, 4}, {1031, 96, 0, 0},   {4097, 33, 0, 0},
+    {1, 1, 0, 0},     {1, 17, 0, 0},    {5, 1, 0, 0},      {3, 2, 0, 0},     {7, 31, 0, 0},
+    {2, 64, 0, 0},    {33, 127, 0, 0},  {16, 128, 0, 0},   {64, 129, 0, 0},  {13, 1000, 0, 0},
+    {257, 257, 0, 0}, {31, 1023, 0, 0}, {128, 1024, 0, 0}, {5, 4096, 0, 0},  {17, 4099, 0, 0},
+    {3, 16384, 0, 0}, {2, 65537, 0, 0}, {0, 64, 0, 0},     {9, 100, 3, 0},   {40, 512, 64, 0},
+    {11, 333, 1, 0},  {21, 257, 0, 4},  {10, 1024, 0, 4},  {1031, 96, 0, 0}, {4097, 33, 0, 0},
 };
-constexpr Shape kSmokeShapes[] = {{1, 1, 0, 0}, {5, 17, 0, 0}, {33, 127, 0, 0}, {16, 256, 0, 0}, {9, 1000, 3, 0}, {0, 64, 0, 0}, {6, 515, 0, 4}};
+constexpr Shape kSmokeShapes[] = {{1, 1, 0, 0},    {5, 17, 0, 0}, {33, 127, 0, 0}, {16, 256, 0, 0},
+                                  {9, 1000, 3, 0}, {0, 64, 0, 0}, {6, 515, 0, 4}};
 constexpr Shape kOptionShapes[] = {{1, 1, 0, 0}, {7, 33, 0, 0}, {19, 512, 0, 0}, {12, 771, 5, 0}};
 
-void add(std::vector<VerificationCase>& list, const kernels::Operation& operation, const Shape& shape, kernels::DType dtype, const kernels::Options& options) {
+void add(std::vector<VerificationCase>& list, const kernels::Operation& operation, const Shape& shape,
+         kernels::DType dtype, const kernels::Options& options) {
   VerificationCase one;
   one.problem.rows = shape.rows;
   one.problem.columns = shape.columns;
@@ -45,8 +48,9 @@ void add(std::vector<VerificationCase>& list, const kernels::Operation& operatio
 
 }  // namespace
 
-std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent extent, const std::vector<kernels::DType>& dtypes,
-                                    const kernels::Options& options, const std::vector<std::int64_t>& columns) {
+std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent extent,
+                                    const std::vector<kernels::DType>& dtypes, const kernels::Options& options,
+                                    const std::vector<std::int64_t>& columns) {
   std::vector<VerificationCase> list;
   for (kernels::DType dtype : dtypes) {
     if (extent == Extent::smoke) {

@@ -9,14 +9,17 @@ namespace hone::repository::native {
 
 namespace {
 
-bool contains(const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 }  // namespace
 
 base::Result<std::unique_ptr<Workload>> Workload::create(device::Device& device, const kernels::Operation& operation,
                                                          const kernels::Problem& problem, std::uint64_t seed) {
   std::unique_ptr<Workload> workload(new Workload(device, operation, problem));
-  const kernels::PassSpec forward = operation.pass(kernels::Pass::forward, problem), backward = operation.pass(kernels::Pass::backward, problem);
+  const kernels::PassSpec forward = operation.pass(kernels::Pass::forward, problem),
+                          backward = operation.pass(kernels::Pass::backward, problem);
   std::uint64_t stream = 0;
   for (const kernels::TensorSpec& spec : operation.tensors(problem)) {
     ++stream;
@@ -27,17 +30,20 @@ base::Result<std::unique_ptr<Workload>> Workload::create(device::Device& device,
     if (!buffer) return buffer.error();
     placed.buffer = std::move(*buffer);
 
-    const bool made_by_forward = contains(forward.saved, spec.name) || (contains(forward.outputs, spec.name) && !contains(forward.inputs, spec.name));
+    const bool made_by_forward = contains(forward.saved, spec.name) ||
+                                 (contains(forward.outputs, spec.name) && !contains(forward.inputs, spec.name));
     if (contains(forward.inputs, spec.name) || (contains(backward.inputs, spec.name) && !made_by_forward)) {
       std::vector<std::uint8_t> values(bytes);
-      measure::fill(input_spec(spec, seed * 1000 + stream), values.data(), static_cast<std::size_t>(spec.rows * spec.row_stride));
+      measure::fill(input_spec(spec, seed * 1000 + stream), values.data(),
+                    static_cast<std::size_t>(spec.rows * spec.row_stride));
       if (auto sent = device.upload({placed.buffer.get(), 0}, values.data(), bytes); !sent) return sent.error();
     }
     if (contains(forward.overwritten, spec.name) || contains(backward.overwritten, spec.name)) {
       auto backup = device.allocate(std::max<std::size_t>(bytes, 1));
       if (!backup) return backup.error();
       placed.backup = std::move(*backup);
-      if (auto kept = device.copy({placed.backup.get(), 0}, {placed.buffer.get(), 0}, bytes); !kept) return kept.error();
+      if (auto kept = device.copy({placed.backup.get(), 0}, {placed.buffer.get(), 0}, bytes); !kept)
+        return kept.error();
     }
     workload->tensors_.emplace(spec.name, std::move(placed));
   }
@@ -53,7 +59,10 @@ TensorViews Workload::views() const {
 base::Result<void> Workload::restore(kernels::Pass pass) {
   for (const std::string& name : operation_.pass(pass, problem_).overwritten) {
     PlacedTensor& placed = tensors_.at(name);
-    if (auto copied = device_.copy({placed.buffer.get(), 0}, {placed.backup.get(), 0}, static_cast<std::size_t>(placed.spec.bytes())); !copied) return copied.error();
+    if (auto copied = device_.copy({placed.buffer.get(), 0}, {placed.backup.get(), 0},
+                                   static_cast<std::size_t>(placed.spec.bytes()));
+        !copied)
+      return copied.error();
   }
   return {};
 }

@@ -84,8 +84,7 @@ std::vector<std::string> recommendations_for(const model::Report& report, const 
   std::vector<std::string> tried, left;
   for (const model::VariantSummary& v : report.comparison.variants) tried.push_back(v.strategy);
   for (const model::StrategyStep& step : report.profile.strategy_order) {
-    if (std::find(tried.begin(), tried.end(), step.strategy) == tried.end())
-      left.push_back(step.title);
+    if (std::find(tried.begin(), tried.end(), step.strategy) == tried.end()) left.push_back(step.title);
   }
   if (!left.empty()) list.push_back("Not tried yet: " + base::join_text(left, ", ") + "; profile.md has the reasons.");
   if (report.profile.bottleneck.cls == model::BottleneckClass::host_bound)

@@ -248,7 +248,8 @@ std::string identity_of(const model::Profile& profile) {
 
 base::Result<void> check_profile(repository::Session& session, const model::Profile& profile) {
   if (const std::string missing = session.unmeasurable(); !missing.empty())
-    return base::Error{base::ErrorKind::preflight, "a machine where " + session.identity().kernel + " can be run and timed", missing, "pre-flight",
+    return base::Error{base::ErrorKind::preflight,
+                       "a machine where " + session.identity().kernel + " can be run and timed", missing, "pre-flight",
                        "go on where a GPU is; 'hone profile' works here from source"};
   const std::string remedy = "profile again: hone profile " + session.identity().kernel;
   const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& found) {

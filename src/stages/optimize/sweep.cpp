@@ -53,8 +53,10 @@ class PassSweep {
     const SearchSpace space = search_space(space_.sizes, points);
     SearchOptions options;
     options.largest_share = lab_.search_share();
-    if (options.largest_share < 1) options.largest_share *= 1 - kShareForTransfer;
-    else options.smallest_improvement = -1;  // all of them are timed, whatever they promise
+    if (options.largest_share < 1)
+      options.largest_share *= 1 - kShareForTransfer;
+    else
+      options.smallest_improvement = -1;  // all of them are timed, whatever they promise
     const int bound = static_cast<int>(search_budget(space, options));
     lab_.ports().progress.step(fmt::format("parameter sweep, {}: time at most {} of {} distinct configurations", pass_,
                                            bound, space_.distinct_pairs()));
@@ -140,8 +142,7 @@ class PassSweep {
 
   // A settings function needs one size's winner timed at the other sizes. Within the bound on timings, nearest sizes first.
   base::Result<void> transfer_winners() {
-    std::size_t left =
-        static_cast<std::size_t>(lab_.search_share() * static_cast<double>(space_.distinct_pairs()));
+    std::size_t left = static_cast<std::size_t>(lab_.search_share() * static_cast<double>(space_.distinct_pairs()));
     for (const SizeSpace& size : space_.sizes) left -= std::min(left, size.costs.size());
     for (std::size_t distance = 1; distance < space_.sizes.size(); ++distance) {
       for (std::size_t from = 0; from < space_.sizes.size(); ++from) {

@@ -50,7 +50,8 @@ auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(m
   }
 }
 
-void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric, const char* unit, const model::Quantiles& value) {
+void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric,
+             const char* unit, const model::Quantiles& value) {
   model::BaselineRow row;
   row.x_value = cell.x_value;
   row.mode = cell.mode;
@@ -66,17 +67,20 @@ void add_row(model::Profile& profile, const Cell& cell, const std::string& provi
 
 std::string samples_text(const std::string& head, const std::vector<model::Sample>& samples) {
   std::string text = "# " + head + "\ndevice_ns,wall_ns,clock_mhz\n";
-  for (const model::Sample& sample : samples) text += fmt::format("{:.0f},{:.0f},{:.0f}\n", sample.device_ns, sample.wall_ns, sample.clock_mhz);
+  for (const model::Sample& sample : samples)
+    text += fmt::format("{:.0f},{:.0f},{:.0f}\n", sample.device_ns, sample.wall_ns, sample.clock_mhz);
   return text;
 }
 
 const model::BaselineRow* speed_row(const model::Profile& profile, const std::string& own, const Cell& cell) {
   for (const model::BaselineRow& row : profile.baseline.rows)
-    if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == own && row.metric == "speed") return &row;
+    if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == own && row.metric == "speed")
+      return &row;
   return nullptr;
 }
 
-base::Result<void> measure_memory(repository::Session& session, const model::Variant& original, model::Profile& profile) {
+base::Result<void> measure_memory(repository::Session& session, const model::Variant& original,
+                                  model::Profile& profile) {
   auto add = [&](const std::string& x, const std::string& provider, const repository::MemoryUse& use) {
     auto exact = [](double value) { return model::Quantiles{value, value, value, 1}; };
     add_row(profile, {x, "full"}, provider, "memory", "MB", exact(use.peak_over_inputs_mb));
@@ -98,7 +102,8 @@ base::Result<void> measure_memory(repository::Session& session, const model::Var
 
 }  // namespace
 
-base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                                    model::Profile& profile) {
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
   ports.progress.step("baseline tables");
@@ -106,7 +111,8 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
-    ports.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + session.x_name() + " = " + cell.x_value);
+    ports.progress.advance(done++, static_cast<int>(cells.size()),
+                           cell.mode + " at " + session.x_name() + " = " + cell.x_value);
     std::vector<std::unique_ptr<measure::Subject>> owned;
     std::vector<std::string> providers = {session.own_provider()};
     auto own = session.subject(original, cell);
@@ -120,23 +126,28 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     }
     std::vector<measure::Subject*> subjects;
     for (auto& subject : owned) subjects.push_back(subject.get());
-    auto timings = until_trusted(budget, [&](const measure::Budget& allowed) { return measure::interleave(subjects, session.clock(), allowed); });
+    auto timings = until_trusted(budget, [&](const measure::Budget& allowed) {
+      return measure::interleave(subjects, session.clock(), allowed);
+    });
     if (!timings) return timings.error();
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
       if (timing.note.find("are kept") != std::string::npos)
-        profile.baseline.observations.warnings.push_back(fmt::format("{} {} at {} = {}: {}", providers[i], cell.mode, session.x_name(), cell.x_value, timing.note));
+        profile.baseline.observations.warnings.push_back(
+            fmt::format("{} {} at {} = {}: {}", providers[i], cell.mode, session.x_name(), cell.x_value, timing.note));
       add_row(profile, cell, providers[i], "speed", "ms", timing.device_ms);
       add_row(profile, cell, providers[i], "wall", "ms", timing.wall_ms);
       const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);
-      const std::string head = fmt::format("{} {} {} {} = {}, {}", profile.kernel, providers[i], cell.mode, session.x_name(), cell.x_value, profile.created);
+      const std::string head = fmt::format("{} {} {} {} = {}, {}", profile.kernel, providers[i], cell.mode,
+                                           session.x_name(), cell.x_value, profile.created);
       if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
     }
   }
   return measure_memory(session, original, profile);
 }
 
-base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                                       model::Profile& profile) {
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
   ports.progress.step("noise floor (the baseline against itself)");
@@ -146,7 +157,8 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
-    ports.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + session.x_name() + " = " + cell.x_value);
+    ports.progress.advance(done++, static_cast<int>(cells.size()),
+                           cell.mode + " at " + session.x_name() + " = " + cell.x_value);
     auto a = session.subject(original, cell), b = session.subject(original, cell);
     if (!a) return a.error();
     if (!b) return b.error();
@@ -157,11 +169,14 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
     if (!floor) return floor.error();
     floor->x_value = cell.x_value;
     floor->mode = cell.mode;
-    std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, session.x_name(), cell.x_value, profile.created);
+    std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, session.x_name(),
+                                   cell.x_value, profile.created);
     const auto& comparison = floor->comparison;
-    for (std::size_t i = 0; i < std::min(comparison.baseline_samples_ns.size(), comparison.candidate_samples_ns.size()); ++i)
+    for (std::size_t i = 0; i < std::min(comparison.baseline_samples_ns.size(), comparison.candidate_samples_ns.size());
+         ++i)
       text += fmt::format("{:.0f},{:.0f}\n", comparison.baseline_samples_ns[i], comparison.candidate_samples_ns[i]);
-    if (auto written = workspace.write(fmt::format("samples/aa_{}_{}.csv", cell.mode, cell.x_value), text); !written) return written.error();
+    if (auto written = workspace.write(fmt::format("samples/aa_{}_{}.csv", cell.mode, cell.x_value), text); !written)
+      return written.error();
     profile.baseline.noise_floor.push_back(std::move(*floor));
   }
   return {};

@@ -12,10 +12,12 @@
 namespace hone::stages {
 
 // Adds speed, wall and memory rows of v0 and of every baseline provider, interleaved, for each size and mode.
-base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile);
+base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                                    model::Profile& profile);
 
 // Adds the A/A floor of every size and mode: v0 against a byte copy of itself.
-base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile);
+base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                                       model::Profile& profile);
 
 // Adds the headroom rows from the floors of the session and the speed rows of v0. Pure.
 void add_headroom(repository::Session& session, model::Profile& profile);

@@ -30,7 +30,8 @@ base::Result<void> require(const std::vector<repository::PreflightCheck>& checks
 
 // What the source says is added to what the measurements say: places in the text, and strategies nothing else named.
 void add_source_findings(const repository::Session& session, model::Profile& profile) {
-  for (model::Opportunity& opportunity : session.source_opportunities()) profile.opportunities.push_back(std::move(opportunity));
+  for (model::Opportunity& opportunity : session.source_opportunities())
+    profile.opportunities.push_back(std::move(opportunity));
   for (model::StrategyStep& step : session.source_strategies()) {
     const bool known = std::any_of(profile.strategy_order.begin(), profile.strategy_order.end(),
                                    [&](const model::StrategyStep& each) { return each.strategy == step.strategy; });
@@ -62,7 +63,8 @@ base::Result<void> fill_from_source(repository::Session& session, const Ports& p
   // Recorded rows come after the diagnosis: what was measured elsewhere decides nothing here.
   take_diagnosis(profile);
   add_source_findings(session, profile);
-  profile.summary = "from source alone, nothing was measured here (" + missing + "): counters and measurements are missing";
+  profile.summary =
+      "from source alone, nothing was measured here (" + missing + "): counters and measurements are missing";
   profile.estimated_iterations.rationale = "not known without measurements";
   profile.baseline.rows = session.recorded();
   auto& warnings = profile.baseline.observations.warnings;
@@ -71,7 +73,8 @@ base::Result<void> fill_from_source(repository::Session& session, const Ports& p
   return {};
 }
 
-base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports,
+                        model::Profile& profile) {
   ports.progress.step("ceilings of the device");
   auto ceilings = session.ceilings();
   if (!ceilings) return ceilings.error();
@@ -111,9 +114,11 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
 Question question_about(const model::Profile& profile, const std::string& folder) {
   Question question;
   question.headline = profile.summary;
-  question.lines = {fmt::format("class       {} ({} confidence)", model::word(profile.bottleneck.cls), model::word(profile.bottleneck.confidence)),
+  question.lines = {fmt::format("class       {} ({} confidence)", model::word(profile.bottleneck.cls),
+                                model::word(profile.bottleneck.confidence)),
                     fmt::format("profile     {}/profile.md", folder)};
-  for (const model::StrategyStep& step : profile.strategy_order) question.lines.push_back(fmt::format("strategy    {}: {}", step.title, step.reason));
+  for (const model::StrategyStep& step : profile.strategy_order)
+    question.lines.push_back(fmt::format("strategy    {}: {}", step.title, step.reason));
   question.accept = "go on to optimize";
   question.stop = "stop here; the profile is kept";
   return question;
@@ -121,8 +126,8 @@ Question question_about(const model::Profile& profile, const std::string& folder
 
 }  // namespace
 
-base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request, const ProfileOptions& options,
-                                     const Ports& ports) {
+base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request,
+                                     const ProfileOptions& options, const Ports& ports) {
   // A name that does not exist is the user's mistake, not the machine's: it is said before any pre-flight.
   auto session = repository.open(request);
   if (!session) return session.error();
@@ -141,12 +146,15 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   profile.request = (*session)->resolved(request);
   profile.baseline.x_name = (*session)->x_name();
   const bool measured = (*session)->unmeasurable().empty();
-  if (auto filled = measured ? fill(**session, *workspace, ports, profile) : fill_from_source(**session, ports, profile); !filled)
+  if (auto filled =
+          measured ? fill(**session, *workspace, ports, profile) : fill_from_source(**session, ports, profile);
+      !filled)
     return filled.error();
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
-  Decision decision = checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
+  Decision decision =
+      checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
   return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision)};
 }
 

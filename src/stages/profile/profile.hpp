@@ -26,7 +26,7 @@ struct ProfileOutcome {
 
 // Errors: usage (kernel, dtype, sizes), preflight (device, compiler, workspace), untrusted (samples that can not be used),
 // interrupted. profile.json and profile.md are written last, together; an error before that leaves an older profile as it was.
-base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request, const ProfileOptions& options,
-                                     const Ports& ports);
+base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request,
+                                     const ProfileOptions& options, const Ports& ports);
 
 }  // namespace hone::stages

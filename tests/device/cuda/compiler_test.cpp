@@ -14,9 +14,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ProgramSource program(const std::string& text) { return {"test program", {{"kernels/a/main.hpp", text}, {"kernels/b.hpp", "#pragma once\ninline float twice(float x) { return 2 * x; }\n"}}, "kernels/a/main.hpp", {}}; }
+ProgramSource program(const std::string& text) {
+  return {"test program",
+          {{"kernels/a/main.hpp", text},
+           {"kernels/b.hpp", "#pragma once\ninline float twice(float x) { return 2 * x; }\n"}},
+          "kernels/a/main.hpp",
+          {}};
+}
 
-constexpr char good_text[] = "#pragma once\n#include \"kernels/b.hpp\"\nextern \"C\" __global__ void run(float* a) { a[threadIdx.x] = twice(a[threadIdx.x]); }\n";
+constexpr char good_text[] =
+    "#pragma once\n#include \"kernels/b.hpp\"\nextern \"C\" __global__ void run(float* a) { a[threadIdx.x] = "
+    "twice(a[threadIdx.x]); }\n";
 
 class CudaCompilerTest : public ::testing::Test {
  protected:
@@ -40,7 +48,8 @@ TEST_F(CudaCompilerTest, CompilesTextsByTheirPathsForEachTarget) {
 TEST_F(CudaCompilerTest, ErrorsOfTheTextNameTheirPlaceAndMessage) {
   const auto compiler = test::open_cuda_compiler(files_);
   ASSERT_TRUE(compiler);
-  const auto compiled = compiler->compile(program("#pragma once\nextern \"C\" __global__ void run(float* a) { a[0] = missing_name; }\n"), {9, 0});
+  const auto compiled = compiler->compile(
+      program("#pragma once\nextern \"C\" __global__ void run(float* a) { a[0] = missing_name; }\n"), {9, 0});
   ASSERT_FALSE(compiled);
   EXPECT_EQ(compiled.error().kind, base::ErrorKind::gate);
   EXPECT_EQ(compiled.error().where, "kernels/a/main.hpp(2)");
@@ -59,7 +68,9 @@ TEST_F(CudaCompilerTest, AMissingHeaderIsNamed) {
 TEST_F(CudaCompilerTest, TheAssemblersRefusalIsAnErrorOfTheText) {
   const auto compiler = test::open_cuda_compiler(files_);
   ASSERT_TRUE(compiler);
-  const auto compiled = compiler->compile(program("extern \"C\" __global__ void run(float* a) { asm volatile(\"nonsense.f32 %0;\" : : \"f\"(a[0])); }\n"), {9, 0});
+  const auto compiled = compiler->compile(
+      program("extern \"C\" __global__ void run(float* a) { asm volatile(\"nonsense.f32 %0;\" : : \"f\"(a[0])); }\n"),
+      {9, 0});
   ASSERT_FALSE(compiled);
   EXPECT_EQ(compiled.error().kind, base::ErrorKind::gate);
   EXPECT_FALSE(compiled.error().found.empty());
@@ -87,7 +98,9 @@ TEST_F(CudaCompilerTest, ABrokenCacheEntryIsCompiledAgain) {
   ASSERT_TRUE(names && names->size() == 1);
   const std::string path = cache + "/cuda/" + names->front();
   const std::string good = *files_.read(path);
-  for (const std::string& broken : {good.substr(0, good.size() / 2), std::string(good.size(), 'x'), seal("hone-cuda/1 1 run 3 0 0\nshort of numbers"), seal("hone-cuda/1 0\nno binary")}) {
+  for (const std::string& broken :
+       {good.substr(0, good.size() / 2), std::string(good.size(), 'x'),
+        seal("hone-cuda/1 1 run 3 0 0\nshort of numbers"), seal("hone-cuda/1 0\nno binary")}) {
     ASSERT_TRUE(files_.write_atomically(path, broken));
     const auto compiled = test::open_cuda_compiler(files_, cache)->compile(program(good_text), {9, 0});
     ASSERT_TRUE(compiled) << base::describe(compiled.error());
@@ -139,8 +152,11 @@ TEST_F(CudaCompilerTest, ALibraryThatIsNotNvrtcIsRefused) {
 TEST_F(CudaCompilerTest, TheDevicesOwnProgramsCompileForEveryTargetWithoutSpills) {
   const auto compiler = test::open_cuda_compiler(files_);
   ASSERT_TRUE(compiler);
-  for (const Capability& capability : {Capability{7, 5}, Capability{8, 0}, Capability{8, 9}, Capability{9, 0}, Capability{10, 0}, Capability{10, 3}, Capability{12, 0}}) {
-    for (const ProgramSource& source : {gate_source(), ProgramSource{"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}}) {
+  for (const Capability& capability : {Capability{7, 5}, Capability{8, 0}, Capability{8, 9}, Capability{9, 0},
+                                       Capability{10, 0}, Capability{10, 3}, Capability{12, 0}}) {
+    for (const ProgramSource& source :
+         {gate_source(),
+          ProgramSource{"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}}) {
       const auto compiled = compiler->compile(source, capability);
       ASSERT_TRUE(compiled) << capability.text() << "\n" << base::describe(compiled.error());
       EXPECT_EQ(compiled->info.spill_bytes, 0) << source.name << " " << capability.text();
@@ -163,8 +179,10 @@ TEST(LibraryFolders, AreThoseOfPythonsPackagesTheToolkitAndTheCheckout) {
   environment.cuda_home = "/toolkit";
   environment.program_folder = "/checkout/build";
   EXPECT_THAT(library_folders(files, environment),
-              ::testing::ElementsAre("/venv/lib/python3.12/site-packages/nvidia/cu13/lib", "/opt/python/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib", "/toolkit/lib64",
-                                     "/usr/local/cuda-13.0/lib64", "/checkout/build/../.deps/nvidia-cuda-nvrtc/nvidia/cu13/lib"));
+              ::testing::ElementsAre("/venv/lib/python3.12/site-packages/nvidia/cu13/lib",
+                                     "/opt/python/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib", "/toolkit/lib64",
+                                     "/usr/local/cuda-13.0/lib64",
+                                     "/checkout/build/../.deps/nvidia-cuda-nvrtc/nvidia/cu13/lib"));
 }
 
 }  // namespace

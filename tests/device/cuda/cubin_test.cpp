@@ -34,7 +34,8 @@ extern "C" __global__ void shared(float* a) {
 }
 )";
 
-ProgramSource program(const std::string& text, const std::string& scale = "1", const std::string& path = "kernels/a.cu") {
+ProgramSource program(const std::string& text, const std::string& scale = "1",
+                      const std::string& path = "kernels/a.cu") {
   return {"test program", {{path, text}}, path, {{"SCALE", scale}}};
 }
 
@@ -79,8 +80,11 @@ TEST_F(CubinTest, TheBinarysOwnRegistersAgreeWithTheAssemblersReport) {
 TEST_F(CubinTest, TheHashIsOfTheInstructionsAlone) {
   const std::string hash = compile(program(two_kernels)).info.machine_code_hash;
   EXPECT_EQ(hash.size(), 32U);
-  EXPECT_EQ(compile(program(two_kernels, "1.0f")).info.machine_code_hash, hash) << "another way to write the same program";
-  EXPECT_EQ(compile(program(std::string("// a comment\n") + two_kernels, "1", "kernels/longer_name.cu")).info.machine_code_hash, hash);
+  EXPECT_EQ(compile(program(two_kernels, "1.0f")).info.machine_code_hash, hash)
+      << "another way to write the same program";
+  EXPECT_EQ(compile(program(std::string("// a comment\n") + two_kernels, "1", "kernels/longer_name.cu"))
+                .info.machine_code_hash,
+            hash);
   EXPECT_NE(compile(program(two_kernels, "3")).info.machine_code_hash, hash);
 }
 

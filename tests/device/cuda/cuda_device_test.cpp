@@ -40,13 +40,19 @@ class CudaDeviceTest : public ::testing::Test {
     EXPECT_EQ(fake_gpu().host_blocks, 0);
   }
   void reopen() {
-    auto opened = open_cuda_device(options_, fake_driver(), std::make_unique<ScriptedClocks>(&reading_), files_, clock_);
+    auto opened =
+        open_cuda_device(options_, fake_driver(), std::make_unique<ScriptedClocks>(&reading_), files_, clock_);
     ASSERT_TRUE(opened) << base::describe(opened.error());
     device_ = std::move(*opened);
   }
   const Program& program() {
     if (program_ == nullptr) {
-      auto compiled = device_->compile({"test program", {{"a.cu", "extern \"C\" __global__ void run(float* a, long long n) {}\nextern \"C\" __global__ void lost() {}\n"}}, "a.cu", {}});
+      auto compiled = device_->compile(
+          {"test program",
+           {{"a.cu",
+             "extern \"C\" __global__ void run(float* a, long long n) {}\nextern \"C\" __global__ void lost() {}\n"}},
+           "a.cu",
+           {}});
       EXPECT_TRUE(compiled) << base::describe(compiled.error());
       program_ = *compiled;
     }
@@ -252,7 +258,8 @@ TEST_F(CudaDeviceTest, ASampleIsTakenBehindAGateWithTheCacheEmptiedBefore) {
   EXPECT_GT(sample->wall_ns, 0);
   EXPECT_DOUBLE_EQ(sample->clock_mhz, 1980);
   EXPECT_FALSE(sample->slowed);
-  const std::vector<std::string> order = {"launch hone_empty_l2", "launch hone_gate", "event", "launch run", "launch run", "event", "wait"};
+  const std::vector<std::string> order = {
+      "launch hone_empty_l2", "launch hone_gate", "event", "launch run", "launch run", "event", "wait"};
   const auto& calls = fake_gpu().calls;
   ASSERT_GE(calls.size(), order.size());
   EXPECT_EQ(std::vector<std::string>(calls.end() - static_cast<std::ptrdiff_t>(order.size()), calls.end()), order);

@@ -17,21 +17,22 @@ namespace hone::device::cuda {
 struct FakeLaunch {
   std::string kernel;
   LaunchConfig config;
-  unsigned cluster = 0;             // 0: launched without the attribute
+  unsigned cluster = 0;               // 0: launched without the attribute
   std::vector<std::uint64_t> values;  // the first eight parameters' slots
 };
 
 struct FakeGpu {
   int count = 1;
   std::string name = "Fake GPU";
-  std::map<int, int> attributes = {{13, 1980000}, {16, 132}, {38, 50 << 20}, {39, 2048}, {75, 9}, {76, 0}, {81, 228 << 10}, {82, 65536}, {97, 227 << 10}};
+  std::map<int, int> attributes = {{13, 1980000}, {16, 132},       {38, 50 << 20}, {39, 2048},     {75, 9},
+                                   {76, 0},       {81, 228 << 10}, {82, 65536},    {97, 227 << 10}};
   std::size_t total_bytes = std::size_t{1} << 30, used_bytes = 0;
   std::map<DevicePointer, std::size_t> allocations;
   std::set<std::string> kernels = {"run", "hone_gate", "hone_empty_l2"};
   int max_threads = 1024, registers = 32, static_shared_bytes = 0;
   std::map<std::string, int> raised;  // "run 8" -> bytes: attributes set by kernel and number
   std::vector<FakeLaunch> launches;
-  std::vector<std::string> calls;          // of copies, fills, waits: in order
+  std::vector<std::string> calls;                       // of copies, fills, waits: in order
   std::function<Status(const std::string& call)> fail;  // asked before each call that can fail
   float elapsed_ms = 0.5F;
   int modules = 0, contexts = 0, streams = 0, events = 0, host_blocks = 0;  // alive
@@ -79,7 +80,9 @@ inline const DriverApi& fake_driver() {
       return kSuccess;
     };
     api.device_memory = [](std::size_t* bytes, DeviceHandle) { return *bytes = fake_gpu().total_bytes, kSuccess; };
-    api.device_attribute = [](int* value, int attribute, DeviceHandle) { return *value = fake_gpu().attributes[attribute], kSuccess; };
+    api.device_attribute = [](int* value, int attribute, DeviceHandle) {
+      return *value = fake_gpu().attributes[attribute], kSuccess;
+    };
     api.context_flags = [](DeviceHandle, unsigned) { return kSuccess; };
     api.context_retain = [](Context* context, DeviceHandle) {
       *context = handle_of<Context>("context");
@@ -118,7 +121,9 @@ inline const DriverApi& fake_driver() {
       std::free(pointer);
       return kSuccess;
     };
-    api.host_device_pointer = [](DevicePointer* pointer, void* host, unsigned) { return *pointer = reinterpret_cast<DevicePointer>(host), kSuccess; };
+    api.host_device_pointer = [](DevicePointer* pointer, void* host, unsigned) {
+      return *pointer = reinterpret_cast<DevicePointer>(host), kSuccess;
+    };
     api.copy_to_device = [](DevicePointer to, const void* from, std::size_t bytes) {
       std::memcpy(reinterpret_cast<void*>(to), from, bytes);
       return fake_gpu().asked("upload");
@@ -147,7 +152,9 @@ inline const DriverApi& fake_driver() {
     };
     api.event_destroy = [](Event) { return --fake_gpu().events, kSuccess; };
     api.event_record = [](Event, Stream) { return fake_gpu().asked("event"); };
-    api.event_elapsed = [](float* milliseconds, Event, Event) { return *milliseconds = fake_gpu().elapsed_ms, kSuccess; };
+    api.event_elapsed = [](float* milliseconds, Event, Event) {
+      return *milliseconds = fake_gpu().elapsed_ms, kSuccess;
+    };
     api.module_load = [](Module* module, const void*) {
       ++fake_gpu().modules;
       *module = handle_of<Module>("module");
@@ -160,7 +167,10 @@ inline const DriverApi& fake_driver() {
     };
     api.function_get = [](int* value, int attribute, Function) {
       const FakeGpu& gpu = fake_gpu();
-      *value = attribute == 0 ? gpu.max_threads : attribute == 1 ? gpu.static_shared_bytes : attribute == 4 ? gpu.registers : 0;
+      *value = attribute == 0   ? gpu.max_threads
+               : attribute == 1 ? gpu.static_shared_bytes
+               : attribute == 4 ? gpu.registers
+                                : 0;
       return kSuccess;
     };
     api.function_set = [](Function function, int attribute, int value) {

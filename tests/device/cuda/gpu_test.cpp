@@ -78,7 +78,10 @@ class GpuTest : public ::testing::Test {
   // The device computes what it should: the context lives.
   void expect_alive() {
     auto from = buffer_of<float>({1, 2, 3}), to = buffer_of<float>({0, 0, 0});
-    const auto ran = device_->try_run({launch("scale", 1, 32, {BufferView{to.get(), 0}, BufferView{from.get(), 0}, std::int64_t{3}, std::int32_t{1}, 2.0F})}, 10 * second_ns);
+    const auto ran = device_->try_run(
+        {launch("scale", 1, 32,
+                {BufferView{to.get(), 0}, BufferView{from.get(), 0}, std::int64_t{3}, std::int32_t{1}, 2.0F})},
+        10 * second_ns);
     ASSERT_TRUE(ran) << base::describe(ran.error());
     EXPECT_EQ(values_of<float>(*to), (std::vector<float>{3, 5, 7}));
   }
@@ -95,7 +98,9 @@ TEST_F(GpuTest, ComputesOverManyProgramsWithEveryKindOfArgument) {
   std::iota(values.begin(), values.end(), 0.0F);
   auto from = buffer_of(values), to = buffer_of(std::vector<float>(values.size(), -1));
   const auto size = static_cast<std::int64_t>(values.size());
-  ASSERT_TRUE(device_->run({launch("scale", (size + 255) / 256, 256, {BufferView{to.get(), 0}, BufferView{from.get(), 0}, size, std::int32_t{-3}, 0.5F})}));
+  ASSERT_TRUE(
+      device_->run({launch("scale", (size + 255) / 256, 256,
+                           {BufferView{to.get(), 0}, BufferView{from.get(), 0}, size, std::int32_t{-3}, 0.5F})}));
   const auto got = values_of<float>(*to);
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], values[i] * 0.5F - 3) << i;
 }
@@ -106,13 +111,15 @@ TEST_F(GpuTest, GivesABlockMoreSharedMemoryThan48KiB) {
   auto data = buffer_of(values);
   Launch one = launch("reverse_in_shared", 1, 256, {BufferView{data.get(), 0}, std::int32_t{25'000}});
   one.dynamic_shared_bytes = 100'000;
-  if (device_->info().shared_memory_per_block_bytes < 100'000) GTEST_SKIP() << "a block of this GPU has no 100000 bytes";
+  if (device_->info().shared_memory_per_block_bytes < 100'000)
+    GTEST_SKIP() << "a block of this GPU has no 100000 bytes";
   ASSERT_TRUE(device_->run({one}));
   EXPECT_EQ(values_of<float>(*data).front(), 24'999);
 }
 
 TEST_F(GpuTest, LaunchesClustersWhereTheGpuHasThem) {
-  if (device_->info().compute_capability.size() < 3 || std::stoi(device_->info().compute_capability) < 9) GTEST_SKIP() << "clusters came with 9.0";
+  if (device_->info().compute_capability.size() < 3 || std::stoi(device_->info().compute_capability) < 9)
+    GTEST_SKIP() << "clusters came with 9.0";
   auto sizes = buffer_of(std::vector<int>(16, 0));
   for (const int size : {1, 2, 8, 16}) {
     Launch one = launch("cluster_size", 16, 32, {BufferView{sizes.get(), 0}});
@@ -153,7 +160,9 @@ TEST_F(GpuTest, AnIllegalAddressATrapAndAnEndlessLoopCostOneVariantEach) {
 
 TEST_F(GpuTest, TimesAPassWithAClockAndAWallTime) {
   auto from = buffer_of(std::vector<float>(1 << 22, 1)), to = buffer_of(std::vector<float>(1 << 22, 0));
-  const std::vector<Launch> pass = {launch("scale", 1 << 14, 256, {BufferView{to.get(), 0}, BufferView{from.get(), 0}, std::int64_t{1 << 22}, std::int32_t{0}, 1.0F})};
+  const std::vector<Launch> pass = {
+      launch("scale", 1 << 14, 256,
+             {BufferView{to.get(), 0}, BufferView{from.get(), 0}, std::int64_t{1 << 22}, std::int32_t{0}, 1.0F})};
   for (const bool cold : {true, false}) {
     const auto sample = device_->time(pass, {cold});
     ASSERT_TRUE(sample) << base::describe(sample.error());
@@ -165,7 +174,8 @@ TEST_F(GpuTest, TimesAPassWithAClockAndAWallTime) {
 TEST_F(GpuTest, MeasuresItsCeilings) {
   const auto ceilings = device_->ceilings({true});
   ASSERT_TRUE(ceilings) << base::describe(ceilings.error());
-  for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s", "l2_bytes_per_s", "fma_flops_per_s", "memory_latency_ns", "launch_latency_ns"})
+  for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s", "l2_bytes_per_s",
+                           "fma_flops_per_s", "memory_latency_ns", "launch_latency_ns"})
     EXPECT_GT(ceilings->p50(name), 0) << name;
 }
 

@@ -12,12 +12,14 @@ namespace {
 class Interpreted : public testing::Test {
  protected:
   void SetUp() override {
-    if (python_with_triton().empty()) GTEST_SKIP() << "no python with torch and triton: tools/fetch_python.sh installs it";
+    if (python_with_triton().empty())
+      GTEST_SKIP() << "no python with torch and triton: tools/fetch_python.sh installs it";
     ASSERT_TRUE(copy.complete()) << "the liger-kernel sources are fetched by ./dev";
   }
 
   std::unique_ptr<Session> open(const std::string& kernel) {
-    auto opened = LigerRepository::open_checkout({files, processes, clock, copy.path(), copy.scratch(), "cpu", python_with_triton()});
+    auto opened = LigerRepository::open_checkout(
+        {files, processes, clock, copy.path(), copy.scratch(), "cpu", python_with_triton()});
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().found);
     if (!opened) return nullptr;
     model::Request request;
@@ -62,7 +64,9 @@ TEST_F(Interpreted, TheOriginalPassesItsTestsAndItsNumerics) {
 TEST_F(Interpreted, AWrongKernelIsCaughtByNumerics) {
   auto session = open("rms_norm");
   ASSERT_TRUE(session);
-  auto gate = session->gate(mutated(*session, "rstd = rsqrt(mean_square + eps)", "rstd = rsqrt(mean_square + eps) * 1.0001"), GateLevel::smoke);
+  auto gate =
+      session->gate(mutated(*session, "rstd = rsqrt(mean_square + eps)", "rstd = rsqrt(mean_square + eps) * 1.0001"),
+                    GateLevel::smoke);
   ASSERT_TRUE(gate) << gate.error().found;
   EXPECT_FALSE(gate->ok());
   EXPECT_NE(gate->first_failure.find("output 0"), std::string::npos) << gate->first_failure;
@@ -71,7 +75,9 @@ TEST_F(Interpreted, AWrongKernelIsCaughtByNumerics) {
 TEST_F(Interpreted, AnElementThatIsNotWrittenIsCaught) {
   auto session = open("rms_norm");
   ASSERT_TRUE(session);
-  auto gate = session->gate(mutated(*session, "tl.store(y_base + col_offsets, Y_row, mask=mask)", "tl.store(y_base + col_offsets, Y_row, mask=mask & (col_offsets != 5))"), GateLevel::smoke);
+  auto gate = session->gate(mutated(*session, "tl.store(y_base + col_offsets, Y_row, mask=mask)",
+                                    "tl.store(y_base + col_offsets, Y_row, mask=mask & (col_offsets != 5))"),
+                            GateLevel::smoke);
   ASSERT_TRUE(gate) << gate.error().found;
   EXPECT_FALSE(gate->ok());
   EXPECT_NE(gate->first_failure.find("not finite"), std::string::npos) << gate->first_failure;
@@ -90,7 +96,8 @@ TEST_F(Interpreted, ACrashCostsTheVariantAndNotTheSession) {
 TEST_F(Interpreted, TouchingTheTimersIsCaught) {
   auto session = open("rms_norm");
   ASSERT_TRUE(session);
-  auto built = session->build(mutated(*session, "import math\n", "import math\nimport time\ntime.perf_counter_ns = lambda: 0\n"));
+  auto built = session->build(
+      mutated(*session, "import math\n", "import math\nimport time\ntime.perf_counter_ns = lambda: 0\n"));
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().found.find("time.perf_counter_ns"), std::string::npos) << built.error().found;
 }
@@ -103,7 +110,8 @@ TEST_F(Interpreted, EqualTextsAreTheSameProgramAndOthersAreNot) {
   auto commented = session->build(mutated(*session, "import math\n", "import math\n# a comment outside the kernels\n"));
   ASSERT_TRUE(commented) << commented.error().found;
   ASSERT_EQ(original->parts.size(), commented->parts.size());
-  for (std::size_t i = 0; i < original->parts.size(); ++i) EXPECT_EQ(original->parts[i].machine_code_hash, commented->parts[i].machine_code_hash);
+  for (std::size_t i = 0; i < original->parts.size(); ++i)
+    EXPECT_EQ(original->parts[i].machine_code_hash, commented->parts[i].machine_code_hash);
 }
 
 // Every rewrite that hone proposes for these operations gives what the original gives.

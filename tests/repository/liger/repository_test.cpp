@@ -14,7 +14,8 @@ class WithoutGpu : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(copy.complete()) << "the liger-kernel sources are fetched by ./dev";
-    auto opened = LigerRepository::open_checkout({files, processes, clock, copy.path(), copy.scratch(), "auto", "hone-no-such-python"});
+    auto opened = LigerRepository::open_checkout(
+        {files, processes, clock, copy.path(), copy.scratch(), "auto", "hone-no-such-python"});
     ASSERT_TRUE(opened) << opened.error().found;
     repository = std::move(*opened);
   }
@@ -32,7 +33,9 @@ class WithoutGpu : public testing::Test {
 
 TEST_F(WithoutGpu, ListsOperationsOfFoldersToo) {
   const auto entries = repository->list();
-  const auto named = [&](const std::string& name) { return std::any_of(entries.begin(), entries.end(), [&](const KernelEntry& entry) { return entry.name == name; }); };
+  const auto named = [&](const std::string& name) {
+    return std::any_of(entries.begin(), entries.end(), [&](const KernelEntry& entry) { return entry.name == name; });
+  };
   EXPECT_TRUE(named("rms_norm"));
   EXPECT_TRUE(named("embedding"));  // in ops/experimental
   EXPECT_GE(entries.size(), 25u);
@@ -49,7 +52,8 @@ TEST_F(WithoutGpu, PreflightNamesEachMissingPartWithItsRemedy) {
   const auto checks = repository->preflight(request("rms_norm"));
   for (const PreflightCheck& check : checks) {
     EXPECT_TRUE(check.passed || !check.remedy.empty()) << check.name;
-    EXPECT_TRUE(check.passed || !check.required) << check.name << ": " << check.found;  // the profile from source needs none of them
+    EXPECT_TRUE(check.passed || !check.required)
+        << check.name << ": " << check.found;  // the profile from source needs none of them
   }
 }
 
@@ -60,7 +64,9 @@ TEST_F(WithoutGpu, SaysWhyNothingCanBeMeasuredAndShowsWhatWasRecorded) {
   const auto rows = (*session)->recorded();
   ASSERT_EQ(rows.size(), 3u);  // of rms_norm alone, GPUs apart
   for (const model::BaselineRow& row : rows) EXPECT_EQ(row.source, model::Source::recorded);
-  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const model::BaselineRow& row) { return row.provider.find("NVIDIA H100 80GB HBM3, 2025-01-02, liger-kernel 0.5.0") != std::string::npos; }));
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const model::BaselineRow& row) {
+    return row.provider.find("NVIDIA H100 80GB HBM3, 2025-01-02, liger-kernel 0.5.0") != std::string::npos;
+  }));
   EXPECT_FALSE((*session)->source_opportunities().empty());
   EXPECT_EQ((*session)->identity().source_file.path, "src/liger_kernel/ops/rms_norm.py");
   EXPECT_TRUE((*session)->identity().benchmark_script.exists);
@@ -69,7 +75,8 @@ TEST_F(WithoutGpu, SaysWhyNothingCanBeMeasuredAndShowsWhatWasRecorded) {
 TEST_F(WithoutGpu, AGpuThatWasAskedForAndIsNotThereIsAnError) {
   const std::string python = python_with_triton();
   if (python.empty()) GTEST_SKIP() << "no python with torch: tools/fetch_python.sh installs it";
-  auto opened = LigerRepository::open_checkout({files, processes, clock, copy.path(), copy.scratch(), "cuda:0", python});
+  auto opened =
+      LigerRepository::open_checkout({files, processes, clock, copy.path(), copy.scratch(), "cuda:0", python});
   ASSERT_TRUE(opened);
   auto session = (*opened)->open(request("rms_norm"));
   if (session) GTEST_SKIP() << "there is a GPU here";
@@ -80,7 +87,8 @@ TEST_F(WithoutGpu, AnOperationWithoutAnAdapterIsReadAndSaysWhatIsMissing) {
   auto session = repository->open(request("mhc"));
   ASSERT_TRUE(session) << session.error().found;
   const auto checks = repository->preflight(request("mhc"));
-  EXPECT_TRUE(std::any_of(checks.begin(), checks.end(), [](const PreflightCheck& check) { return check.name == "inputs" && !check.passed; }));
+  EXPECT_TRUE(std::any_of(checks.begin(), checks.end(),
+                          [](const PreflightCheck& check) { return check.name == "inputs" && !check.passed; }));
 }
 
 TEST_F(WithoutGpu, NothingInTheCheckoutIsTouched) {

@@ -8,7 +8,8 @@
 namespace hone::repository::liger {
 namespace {
 
-CollectedTest collected(const std::string& id, const std::string& function, const std::string& dtype, const std::string& size) {
+CollectedTest collected(const std::string& id, const std::string& function, const std::string& dtype,
+                        const std::string& size) {
   CollectedTest test{id, function, {{"hd", size}}};
   if (!dtype.empty()) test.parameters["dtype"] = dtype;
   return test;
@@ -22,7 +23,8 @@ TestResults results(std::vector<TestOutcome> outcomes) {
 
 TEST(ChooseTests, SmokeTakesFloat32AndSmallSizesByValueNotByName) {
   // The id says nothing of the dtype: "dtype0".
-  const std::vector<CollectedTest> all = {collected("t[dtype0-large]", "t", "torch.float32", "4096"), collected("t[dtype0-small]", "t", "torch.float32", "123"),
+  const std::vector<CollectedTest> all = {collected("t[dtype0-large]", "t", "torch.float32", "4096"),
+                                          collected("t[dtype0-small]", "t", "torch.float32", "123"),
                                           collected("t[dtype1-tiny]", "t", "torch.bfloat16", "2")};
   const auto chosen = choose_tests(all, GateLevel::smoke);
   EXPECT_EQ(chosen.front(), "t[dtype0-small]");
@@ -30,30 +32,41 @@ TEST(ChooseTests, SmokeTakesFloat32AndSmallSizesByValueNotByName) {
 }
 
 TEST(ChooseTests, SmokeTakesSomethingOfEveryFunctionAndNoneForSeveralDevices) {
-  const std::vector<CollectedTest> all = {collected("a[1]", "test_a", "", "1"), collected("b[1]", "test_b", "torch.bfloat16", "1"), collected("d[1]", "test_dtensor_rms_norm", "torch.float32", "1")};
+  const std::vector<CollectedTest> all = {collected("a[1]", "test_a", "", "1"),
+                                          collected("b[1]", "test_b", "torch.bfloat16", "1"),
+                                          collected("d[1]", "test_dtensor_rms_norm", "torch.float32", "1")};
   const auto chosen = choose_tests(all, GateLevel::smoke);
   EXPECT_EQ(chosen, (std::vector<std::string>{"a[1]", "b[1]"}));
 }
 
-TEST(ChooseTests, FullTakesAll) { EXPECT_EQ(choose_tests({collected("a", "a", "", "1"), collected("d", "test_dtensor", "", "1")}, GateLevel::full).size(), 2u); }
+TEST(ChooseTests, FullTakesAll) {
+  EXPECT_EQ(
+      choose_tests({collected("a", "a", "", "1"), collected("d", "test_dtensor", "", "1")}, GateLevel::full).size(),
+      2u);
+}
 
 TEST(JudgeTests, WhatPassedOnTheOriginalMustPass) {
-  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"b", "passed", 1, ""}}), results({{"a", "passed", 1, ""}, {"b", "failed", 1, "E assert"}}));
+  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"b", "passed", 1, ""}}),
+                                results({{"a", "passed", 1, ""}, {"b", "failed", 1, "E assert"}}));
   EXPECT_FALSE(gate.ok());
   EXPECT_EQ(gate.failed, 1);
   EXPECT_NE(gate.first_failure.find("b failed (E assert)"), std::string::npos) << gate.first_failure;
 }
 
 TEST(JudgeTests, ATestThatDisappearsFails) {
-  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"b", "passed", 1, ""}}), results({{"a", "passed", 1, ""}}));
+  const auto gate =
+      judge_tests(results({{"a", "passed", 1, ""}, {"b", "passed", 1, ""}}), results({{"a", "passed", 1, ""}}));
   EXPECT_FALSE(gate.ok());
   EXPECT_NE(gate.first_failure.find("b was not run"), std::string::npos);
 }
 
-TEST(JudgeTests, ATimeoutOfWhatPassedFails) { EXPECT_FALSE(judge_tests(results({{"a", "passed", 1, ""}}), results({{"a", "timed out", 20, ""}})).ok()); }
+TEST(JudgeTests, ATimeoutOfWhatPassedFails) {
+  EXPECT_FALSE(judge_tests(results({{"a", "passed", 1, ""}}), results({{"a", "timed out", 20, ""}})).ok());
+}
 
 TEST(JudgeTests, WhatFailsOnBothIsNamedAndDoesNotCount) {
-  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"dtensor", "failed", 1, ""}}), results({{"a", "passed", 1, ""}, {"dtensor", "failed", 1, ""}}));
+  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"dtensor", "failed", 1, ""}}),
+                                results({{"a", "passed", 1, ""}, {"dtensor", "failed", 1, ""}}));
   EXPECT_TRUE(gate.ok());
   EXPECT_NE(gate.detail.find("1 fail on the original too"), std::string::npos) << gate.detail;
 }
@@ -65,21 +78,26 @@ TEST(JudgeTests, NothingPassedIsNoSuccess) {
 
 class RunTests : public testing::Test {
  protected:
-  TestRun run() { return {"python3", "/s/hone_tests.py", "/checkout", "/overlay", "test/transformers/test_x.py", "cpu", {{"src/x.py", "x = 1\n"}}, GateLevel::smoke, {}, {}}; }
+  TestRun run() {
+    return {"python3", "/s/hone_tests.py",        "/checkout",      "/overlay", "test/transformers/test_x.py",
+            "cpu",     {{"src/x.py", "x = 1\n"}}, GateLevel::smoke, {},         {}};
+  }
   base::ScriptedProcesses processes;
 };
 
 TEST_F(RunTests, CollectsChoosesAndReads) {
-  processes.dialogues.push_back({R"({"collected":[{"id":"a","function":"t","parameters":{"dtype":"torch.float32"},"marks":[]}]})",
-                                 R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/overlay/liger_kernel/__init__.py"})"});
+  processes.dialogues.push_back(
+      {R"({"collected":[{"id":"a","function":"t","parameters":{"dtype":"torch.float32"},"marks":[]}]})",
+       R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/overlay/liger_kernel/__init__.py"})"});
   auto ran = run_tests(processes, run());
   ASSERT_TRUE(ran) << ran.error().found;
   EXPECT_EQ(ran->count("passed"), 1);
 }
 
 TEST_F(RunTests, AnotherPackageThanTheOverlayIsAnError) {
-  processes.dialogues.push_back({R"({"collected":[{"id":"a","function":"t","parameters":{},"marks":[]}]})",
-                                 R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/checkout/src/liger_kernel/__init__.py"})"});
+  processes.dialogues.push_back(
+      {R"({"collected":[{"id":"a","function":"t","parameters":{},"marks":[]}]})",
+       R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/checkout/src/liger_kernel/__init__.py"})"});
   auto ran = run_tests(processes, run());
   ASSERT_FALSE(ran);
   EXPECT_NE(ran.error().found.find("/checkout/src"), std::string::npos);

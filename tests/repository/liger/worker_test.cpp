@@ -15,7 +15,8 @@ class WorkerTest : public testing::Test {
  protected:
   base::Result<std::unique_ptr<Worker>> start(std::vector<std::string> answers) {
     processes.dialogues.push_back(std::move(answers));
-    return Worker::start(processes, {"python3", "/scripts/hone_worker.py", "cuda:0", "/checkout/src", "rms_norm", "liger_kernel.ops.rms_norm"});
+    return Worker::start(processes, {"python3", "/scripts/hone_worker.py", "cuda:0", "/checkout/src", "rms_norm",
+                                     "liger_kernel.ops.rms_norm"});
   }
   base::ScriptedProcesses processes;
   CaseSpec spec{{{"rows", 16384}, {"columns", 4096}}, "bf16", {}, 0};
@@ -35,14 +36,17 @@ TEST_F(WorkerTest, TellsTheDeviceAndWhereTheOriginalCameFrom) {
 }
 
 TEST_F(WorkerTest, APythonThatCanNotStartIsAPreflightError) {
-  auto worker = start({R"({"id":1,"error":{"kind":"ModuleNotFoundError","message":"No module named 'torch'","where":""},"sticky":false})"});
+  auto worker = start(
+      {R"({"id":1,"error":{"kind":"ModuleNotFoundError","message":"No module named 'torch'","where":""},"sticky":false})"});
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().kind, base::ErrorKind::preflight);
   EXPECT_NE(worker.error().found.find("No module named 'torch'"), std::string::npos);
 }
 
 TEST_F(WorkerTest, ASampleCarriesItsTimes) {
-  auto worker = start({kStarted, R"({"id":2,"device_ns":188400.0,"wall_ns":578000.0,"clock_mhz":1980.0,"outside_ns":71000.0,"blocked":true})"});
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"device_ns":188400.0,"wall_ns":578000.0,"clock_mhz":1980.0,"outside_ns":71000.0,"blocked":true})"});
   ASSERT_TRUE(worker);
   auto sample = (*worker)->sample("v0", spec, "backward");
   ASSERT_TRUE(sample) << sample.error().found;
@@ -52,7 +56,10 @@ TEST_F(WorkerTest, ASampleCarriesItsTimes) {
 }
 
 TEST_F(WorkerTest, AnExceptionOfTheKernelCostsTheVariantAndNotTheWorker) {
-  auto worker = start({kStarted, R"({"id":2,"error":{"kind":"CompilationError","message":"at 12:4: x is not defined","where":"line"},"sticky":false})", R"({"id":3})"});
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"error":{"kind":"CompilationError","message":"at 12:4: x is not defined","where":"line"},"sticky":false})",
+       R"({"id":3})"});
   ASSERT_TRUE(worker);
   auto built = (*worker)->build("h1", spec, "forward");
   ASSERT_FALSE(built);
@@ -86,7 +93,9 @@ TEST_F(WorkerTest, AnAnswerToAnotherQuestionIsRefused) {
 }
 
 TEST_F(WorkerTest, ABuildListsWhatWasLaunched) {
-  auto worker = start({kStarted, R"({"id":2,"operations":"a753","kernels":[{"name":"_rms_norm_backward_kernel","grid":[132,1,1],"num_warps":8,"num_stages":3,"shared_bytes":8192,"registers":113,"spills":0,"code_bytes":9000,"code_hash":"eb699c"}]})"});
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"operations":"a753","kernels":[{"name":"_rms_norm_backward_kernel","grid":[132,1,1],"num_warps":8,"num_stages":3,"shared_bytes":8192,"registers":113,"spills":0,"code_bytes":9000,"code_hash":"eb699c"}]})"});
   ASSERT_TRUE(worker);
   auto built = (*worker)->build("v0", spec, "backward");
   ASSERT_TRUE(built);
@@ -97,8 +106,10 @@ TEST_F(WorkerTest, ABuildListsWhatWasLaunched) {
 }
 
 TEST_F(WorkerTest, WhatIsNotFiniteIsReadAsInfinity) {
-  auto worker = start({kStarted, R"({"id":2,"original_refused":"","candidate_refused":"","changed_inputs":[],"missing":[],"tensors":[{"name":"output 0","dtype":"float32","same_form":true,)"
-                                 R"("original":{"elements":4,"non_finite":0,"worst_error":1e-7,"norm_error":1e-7},"candidate":{"elements":4,"non_finite":2,"first_non_finite":1,"worst_error":null,"norm_error":null},"repeats":true,"identical":false}]})"});
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"original_refused":"","candidate_refused":"","changed_inputs":[],"missing":[],"tensors":[{"name":"output 0","dtype":"float32","same_form":true,)"
+       R"("original":{"elements":4,"non_finite":0,"worst_error":1e-7,"norm_error":1e-7},"candidate":{"elements":4,"non_finite":2,"first_non_finite":1,"worst_error":null,"norm_error":null},"repeats":true,"identical":false}]})"});
   ASSERT_TRUE(worker);
   auto check = (*worker)->check("v0", "h1", spec);
   ASSERT_TRUE(check);

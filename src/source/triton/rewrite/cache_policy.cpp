@@ -95,7 +95,8 @@ base::Result<Plan> plan_cache_policy(const Subject& subject, const Rewrite& rewr
         const Node* given = arguments.keyword(keyword);
         const Node* other = arguments.keyword(eviction ? "cache_modifier" : "eviction_policy");
         if (given != nullptr && other == nullptr && string_value(*given) == value->second) continue;
-        if (given != nullptr && other != nullptr) continue;  // two that the assembler may not combine: not ours to sort out
+        if (given != nullptr && other != nullptr)
+          continue;  // two that the assembler may not combine: not ours to sort out
         if (given != nullptr) {
           editor.replace(*given, text);
         } else if (other != nullptr) {
