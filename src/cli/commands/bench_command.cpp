@@ -1,5 +1,7 @@
 // hone bench KERNEL...: every pass at each size beside the other providers, interleaved in one run.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "measure/protocol.hpp"
+#include "repository/liger/providers.hpp"
 #include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
@@ -21,36 +24,50 @@ struct BenchRow {
   double bytes = 0, flops = 0, share_of_ceiling = 0;
 };
 
-// Providers that exist only where Python has them; a row says so for each kernel.
-const char* absent(const std::string& provider) {
-  if (provider == "liger") return "needs a CUDA device with python3, torch, triton and liger_kernel";
-  if (provider == "torch") return "needs a CUDA device with python3 and torch";
-  return nullptr;
-}
+bool of_python(const std::string& provider) { return provider == "liger" || provider == "torch"; }
 
 base::Result<void> check_providers(const std::vector<std::string>& providers) {
   for (const std::string& provider : providers)
-    if (provider != "native" && provider != "eager" && !absent(provider))
+    if (provider != "native" && provider != "eager" && !of_python(provider))
       return base::Error{base::ErrorKind::usage, "providers out of native, eager, liger, torch", "'" + provider + "'",
                          "--provider", "correct its name or leave it out"};
   return {};
 }
 
-std::string shape_of(repository::Session& session, const model::Request& request, const std::string& x) {
+// The problem of one size as the other providers must be given it; the name alone where the session would refuse it.
+repository::liger::ProviderCase case_at(repository::Session& session, const model::Request& request,
+                                        const std::string& x, const std::string& mode) {
+  repository::liger::ProviderCase asked;
+  asked.kernel = request.kernel;
+  asked.dtype = request.dtype;
+  asked.mode = mode;
+  asked.options = request.options;
   auto operation = repository::native::find_operation(request.kernel);
-  auto dtype = operation ? repository::native::resolve_dtype(**operation, request.dtype, session.device())
-                         : base::Result<kernels::DType>(operation.error());
-  if (!dtype) return x;
-  kernels::Problem problem = (*operation)
-                                 ->problem_at(std::strtoll(x.c_str(), nullptr, 10),
-                                              repository::native::target_of(session.device()), *dtype, request.options);
-  return problem.depth > 0 ? fmt::format("{} x {} x {}", problem.rows, problem.columns, problem.depth)
-                           : fmt::format("{} x {}", problem.rows, problem.columns);
+  if (!operation) return asked;
+  auto dtype = repository::native::resolve_dtype(**operation, request.dtype, session.device());
+  if (!dtype) return asked;
+  const kernels::Problem problem =
+      (*operation)
+          ->problem_at(std::strtoll(x.c_str(), nullptr, 10), repository::native::target_of(session.device()), *dtype,
+                       request.options);
+  asked.rows = problem.rows;
+  asked.columns = problem.columns;
+  asked.depth = problem.depth;
+  for (const auto& [name, value] : kernels::default_options(**operation))
+    if (const auto given = asked.options.find(name); given != asked.options.end() && given->second != value)
+      asked.not_default.insert(*given);
+  return asked;
+}
+
+std::string shape_of(const repository::liger::ProviderCase& asked) {
+  return asked.depth > 0 ? fmt::format("{} x {} x {}", asked.rows, asked.columns, asked.depth)
+                         : fmt::format("{} x {}", asked.rows, asked.columns);
 }
 
 base::Result<void> bench_kernel(const CommandContext& context, repository::Session& session,
                                 const model::Request& request, const std::vector<std::string>& providers,
-                                TerminalProgress& progress, std::vector<BenchRow>& rows) {
+                                repository::liger::PythonProviders& python, TerminalProgress& progress,
+                                std::vector<BenchRow>& rows) {
   const model::Variant original = session.original();
   progress.step(request.kernel);
   const int total = static_cast<int>(session.sizes().size() * session.modes().size());
@@ -63,6 +80,7 @@ base::Result<void> bench_kernel(const CommandContext& context, repository::Sessi
       progress.advance(done++, total, mode + " at " + x);
       const repository::Cell cell{x, mode};
       const repository::PassFloor floor = session.floor(cell);
+      const repository::liger::ProviderCase asked = case_at(session, request, x, mode);
       std::vector<std::unique_ptr<measure::Subject>> owned;
       std::vector<measure::Subject*> subjects;
       std::vector<std::size_t> row_of_subject;
@@ -71,19 +89,24 @@ base::Result<void> bench_kernel(const CommandContext& context, repository::Sessi
         row.kernel = request.kernel;
         row.mode = mode;
         row.dtype = request.dtype;
-        row.shape = shape_of(session, request, x);
+        row.shape = shape_of(asked);
         row.provider = provider;
         row.bytes = floor.bytes;
         row.flops = floor.flops;
-        if (const char* why = absent(provider)) {
-          row.missing = why;
-        } else {
-          auto subject =
-              provider == "native" ? session.subject(original, cell) : session.provider_subject(provider, cell);
-          if (!subject) return subject.error();
-          owned.push_back(std::move(*subject));
-          subjects.push_back(owned.back().get());
-          row_of_subject.push_back(rows.size());
+        if (of_python(provider)) row.missing = python.absent(provider, asked);
+        if (row.missing.empty()) {
+          auto subject = of_python(provider)    ? python.subject(provider, asked)
+                         : provider == "native" ? session.subject(original, cell)
+                                                : session.provider_subject(provider, cell);
+          if (subject) {
+            owned.push_back(std::move(*subject));
+            subjects.push_back(owned.back().get());
+            row_of_subject.push_back(rows.size());
+          } else if (of_python(provider) && subject.error().kind != base::ErrorKind::interrupted) {
+            row.missing = subject.error().found;
+          } else {
+            return subject.error();
+          }
         }
         rows.push_back(std::move(row));
       }
@@ -104,6 +127,31 @@ base::Result<void> bench_kernel(const CommandContext& context, repository::Sessi
   return {};
 }
 
+// Native against each other provider: geometric mean of the ratios of medians, and the row where it does worst.
+void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
+  for (const char* other : {"eager", "liger", "torch"}) {
+    double sum = 0, worst = 0;
+    int count = 0;
+    const BenchRow* worst_row = nullptr;
+    for (const BenchRow& row : rows) {
+      if (row.provider != other || !(row.device_ms.p50 > 0)) continue;
+      const auto native = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& each) {
+        return each.provider == "native" && each.kernel == row.kernel && each.mode == row.mode &&
+               each.shape == row.shape && each.device_ms.p50 > 0;
+      });
+      if (native == rows.end()) continue;
+      const double ratio = row.device_ms.p50 / native->device_ms.p50;
+      sum += std::log(ratio);
+      ++count;
+      if (!worst_row || ratio < worst) worst = ratio, worst_row = &row;
+    }
+    if (count > 0)
+      out << fmt::format(
+          "native against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n", other,
+          std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode, worst_row->shape);
+  }
+}
+
 void print(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
   for (const auto& [name, ceiling] : ceilings.by_name)
     if (name.find("bytes_per_s") != std::string::npos)
@@ -122,6 +170,7 @@ void print(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ce
   out << "\nGB/s counts the least traffic of the pass (each input read once, each output written once); ceiling is the "
          "share of the floor\n"
          "that the measured ceilings set for it. Medians; all providers of a row are interleaved in one session.\n";
+  print_ratios(out, rows);
 }
 
 std::string to_json(const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
@@ -158,6 +207,9 @@ int run_bench(const CommandContext& context) {
                             context.meant.talk.verbose);
   std::vector<BenchRow> rows;
   model::Ceilings ceilings;
+  const char* interpreter = std::getenv("HONE_PYTHON");
+  const std::string scratch = context.machine.files.absolute(base::join(context.meant.workspace, ".providers"));
+  std::unique_ptr<repository::liger::PythonProviders> python;
   std::vector<std::unique_ptr<repository::Session>> sessions;
   for (const std::string& kernel : context.typed.arguments) {  // every name is checked before the first is timed
     model::Request request = context.meant.request;
@@ -174,7 +226,10 @@ int run_bench(const CommandContext& context) {
     auto measured = session->ceilings();
     if (!measured) return fail(context, measured.error());
     ceilings = *measured;
-    if (auto done = bench_kernel(context, *session, request, providers, progress, rows); !done)
+    python = std::make_unique<repository::liger::PythonProviders>(repository::liger::ProviderContext{
+        context.machine.files, context.machine.processes, scratch,
+        interpreter && *interpreter ? interpreter : "python3", session->device().id});
+    if (auto done = bench_kernel(context, *session, request, providers, *python, progress, rows); !done)
       return fail(context, done.error());
     session.reset();
   }

@@ -1,4 +1,7 @@
 // hone optimize KERNEL
+#include <algorithm>
+#include <thread>
+
 #include "cli/commands/stage_commands.hpp"
 #include "stages/optimize/optimize.hpp"
 
@@ -20,6 +23,9 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   options.proposer = context.meant.proposer;
   options.autonomous = context.meant.autonomous;
   options.seed = profile->request.seed;
+  // Compilers run beside each other, never beside a measurement.
+  constexpr unsigned kMostBuildThreads = 32;
+  options.build_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostBuildThreads));
   options.command = context.meant.command_line;
   options.next_command = "hone finalize " + context.meant.request.kernel + carried_flags(context);
   auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());

@@ -14,8 +14,8 @@ namespace hone::stages {
 namespace {
 
 constexpr std::int64_t kMoreTime = 3;  // for a second look
-constexpr std::size_t kBuildsBetweenRecords =
-    16;  // a kill loses the notes of at most these; the compiler's cache keeps the rest
+// A kill loses the notes of at most these, or of four for each compiler at work; the compiler's cache keeps the rest.
+constexpr std::size_t kBuildsBetweenRecords = 16;
 
 Record record_of(const Trial& trial) {
   static constexpr const char* kOutcomes[] = {"measured", "over-floor", "untrusted", "failed"};
@@ -252,9 +252,11 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     else
       missing.push_back(i);
   }
-  for (std::size_t start = 0; start < missing.size(); start += kBuildsBetweenRecords) {
+  // Enough at a time that the slowest of them does not leave the other compilers idle.
+  const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
+  for (std::size_t start = 0; start < missing.size(); start += batch) {
     if (auto go = check_interrupt(); !go) return go.error();
-    const std::size_t end = std::min(start + kBuildsBetweenRecords, missing.size());
+    const std::size_t end = std::min(start + batch, missing.size());
     std::atomic<std::size_t> next{start};
     const auto work = [&] {
       for (std::size_t n = next++; n < end; n = next++) {

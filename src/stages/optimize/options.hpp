@@ -15,7 +15,7 @@ struct OptimizeOptions {
   std::string proposer;       // a command line; empty: none
   std::int64_t proposer_deadline_ms = 600'000;
   bool autonomous = false;
-  int build_threads = 2;
+  int build_threads = 2;  // compilers at a time
   std::uint64_t seed = 0;
   std::size_t largest_settings = 3;    // distinct settings of a settings function
   double largest_search_share = 0.35;  // of the distinct configurations that the sweep may time

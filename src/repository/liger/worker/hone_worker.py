@@ -61,7 +61,8 @@ class Worker:
         self.operators = hone_operators.OPERATORS
         self.op, self.module_name = request["op"], request["module"]
         self.operator = self.operators[self.op]
-        hone_case.load_module("", self.module_name, "")  # the original first: a variant can not stand in for it
+        if self.module_name:  # none where PyTorch alone is timed
+            hone_case.load_module("", self.module_name, "")  # the original first: a variant can not stand in for it
         self.implementations = {}
         self.cases = {}
         watch_parent()
@@ -70,13 +71,13 @@ class Worker:
     def start(self):
         import triton
 
-        origin = sys.modules[self.module_name].__file__
+        origin = sys.modules[self.module_name].__file__ if self.module_name else ""
         return {
             "device": self.machine.info(),
             "torch": self.torch.__version__,
             "triton": triton.__version__,
             "python": sys.version.split()[0],
-            "origin": os.path.realpath(origin),
+            "origin": os.path.realpath(origin) if origin else "",
         }
 
     def load(self, request):
