@@ -84,8 +84,11 @@ TEST_P(OperationMatrix, EveryOptionIsRight) {
 TEST_P(OperationMatrix, SettingsAreRight) {
   const Problem p = problem(13, 201, 7);
   Bench bench(operation(), {p});
+  // Each is a text to compile. The types differ in how an element is loaded and stored alone, so fp32 has the whole sample and
+  // the 16-bit ones share it.
+  const std::size_t every = dtype() == DType::fp32 ? 1 : dtype() == DType::bf16 ? 2 : 3;
   for (const Pass pass : {Pass::forward, Pass::backward}) {
-    for (const Settings& settings : testing::sample_of_settings(operation(), pass, p, cpu_target())) {
+    for (const Settings& settings : testing::sample_of_settings(operation(), pass, p, cpu_target(), every)) {
       const auto failure = bench.run(pass, settings, cpu_target());
       std::string text;
       for (const auto& [name, value] : settings) text += name + "=" + std::to_string(value) + " ";
