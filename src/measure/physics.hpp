@@ -42,4 +42,9 @@ struct PhysicsFloor {
 // does and the rest costs what reading or writing alone does (interpolation in time). Negative or non-finite work counts as 0.
 PhysicsFloor physics_floor(const PassWork& work, const model::Ceilings& ceilings, const PhysicsOptions& options = {});
 
+// Two looks at the same device, where one pass was faster than the first allows: of each rate the look with the larger median,
+// since a ceiling is what the device can do and other load only takes from it; everything else as first measured. The notes
+// gain each bandwidth that moved by more than 3 %.
+model::Ceilings larger_rates(const model::Ceilings& first, const model::Ceilings& second);
+
 }  // namespace hone::measure

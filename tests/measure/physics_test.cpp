@@ -105,5 +105,31 @@ RC_GTEST_PROP(PhysicsFloor, IsBelowEveryMixOnEveryMemorySystem, ()) {
   RC_ASSERT(floor.floor_ns <= floor.reference_ns * (1 + 1e-12));
 }
 
+TEST(LargerRates, OfTwoLooksTheLargerMedianStandsAndTheMoveIsSaid) {
+  model::Ceilings first =
+      ceilings_of({{"copy_bytes_per_s", 50e9}, {"read_bytes_per_s", 40e9}, {"fma_flops_per_s", 100e9}});
+  first.by_name["memory_latency_ns"] = {100, 110, 120, 20};
+  model::Ceilings second =
+      ceilings_of({{"copy_bytes_per_s", 61e9}, {"read_bytes_per_s", 30e9}, {"fma_flops_per_s", 101e9}});
+  second.by_name["memory_latency_ns"] = {150, 160, 170, 20};
+  second.measured_at = "2026-11-30T12:00:00Z";
+  const model::Ceilings both = larger_rates(first, second);
+  EXPECT_DOUBLE_EQ(both.p50("copy_bytes_per_s"), 61e9);
+  EXPECT_DOUBLE_EQ(both.p50("read_bytes_per_s"), 40e9);
+  EXPECT_DOUBLE_EQ(both.p50("fma_flops_per_s"), 101e9);
+  EXPECT_DOUBLE_EQ(both.p50("memory_latency_ns"), 110) << "a latency is no rate: the first look stands";
+  EXPECT_EQ(both.measured_at, "2026-11-30T12:00:00Z");
+  ASSERT_FALSE(both.notes.empty());
+  EXPECT_NE(both.notes.back().find("copy_bytes_per_s 50.0 then 61.0 GB/s"), std::string::npos) << both.notes.back();
+  EXPECT_NE(both.notes.back().find("read_bytes_per_s 40.0 then 30.0 GB/s"), std::string::npos) << both.notes.back();
+  EXPECT_EQ(both.notes.back().find("fma_flops"), std::string::npos);
+}
+
+TEST(LargerRates, ACeilingThatOnlyOneLookHasStays) {
+  const model::Ceilings both = larger_rates(ceilings_of({{"copy_bytes_per_s", 50e9}}), {});
+  EXPECT_DOUBLE_EQ(both.p50("copy_bytes_per_s"), 50e9);
+  EXPECT_NE(both.notes.back().find("no bandwidth moved"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone::measure

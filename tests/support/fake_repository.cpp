@@ -61,6 +61,13 @@ class FakeSession final : public repository::Session {
     return device;
   }
   base::Result<model::Ceilings> ceilings() override { return model::Ceilings{}; }
+  base::Result<model::Ceilings> ceilings_again() override {
+    world_.events.push_back("ceilings again");
+    floor_factor_ = world_.floor_of_second_look;
+    model::Ceilings ceilings;
+    ceilings.notes = {"measured twice"};
+    return ceilings;
+  }
   std::string x_name() const override { return world_.x_name; }
   std::vector<std::string> sizes() const override { return world_.sizes; }
   std::vector<std::string> held_out_sizes() const override { return world_.held_out; }
@@ -79,7 +86,7 @@ class FakeSession final : public repository::Session {
   std::vector<std::string> coupled_knobs() const override { return world_.coupled; }
   base::Result<model::Configuration> configuration() override { return model::Configuration{}; }
   repository::PassFloor floor(const Cell& cell) override {
-    const double floor = world_.floor_ms ? sum(cell, world_.floor_ms) : 0;
+    const double floor = world_.floor_ms ? floor_factor_ * sum(cell, world_.floor_ms) : 0;
     return {1, 1, floor, floor / 1.02, "copy_bytes_per_s"};
   }
   std::vector<repository::Knob> knobs() const override { return world_.knobs; }
@@ -253,6 +260,7 @@ class FakeSession final : public repository::Session {
   }
 
   FakeWorld& world_;
+  double floor_factor_ = 1;
   model::Identity identity_;
 };
 

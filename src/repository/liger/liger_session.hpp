@@ -34,6 +34,7 @@ class LigerSession final : public Session {
   std::vector<model::Opportunity> source_opportunities() const override { return op_.opportunities; }
   std::vector<model::StrategyStep> source_strategies() const override;
   base::Result<model::Ceilings> ceilings() override;
+  base::Result<model::Ceilings> ceilings_again() override;
   std::string x_name() const override { return facts_ ? facts_->x_name : "size"; }
   std::vector<std::string> sizes() const override;
   std::vector<std::string> held_out_sizes() const override;
@@ -97,6 +98,7 @@ class LigerSession final : public Session {
                                      const std::string& x_value);
   base::Result<std::unique_ptr<measure::Subject>> subject_of(const std::string& name, const std::string& text,
                                                              const Cell& cell);
+  base::Result<model::Ceilings> look_at_ceilings();
   base::Result<MemoryUse> memory_of(const std::string& implementation, const std::string& x_value);
   base::Result<GateResult> numerics(const std::string& implementation, GateLevel level);
   base::Result<const TestResults*> tests_on_original(GateLevel level);

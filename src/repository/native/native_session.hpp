@@ -26,6 +26,7 @@ class NativeSession final : public Session {
   model::Request resolved(const model::Request& asked) const override;
   model::DeviceInfo device() const override;
   base::Result<model::Ceilings> ceilings() override;
+  base::Result<model::Ceilings> ceilings_again() override;
   std::string x_name() const override { return operation_.x_name(); }
   std::vector<std::string> sizes() const override;
   std::vector<std::string> held_out_sizes() const override;

@@ -73,6 +73,15 @@ base::Result<void> fill_from_source(repository::Session& session, const Ports& p
   return {};
 }
 
+// More than the spread of a ceiling explains, in a row that does not fit the caches.
+bool faster_than_its_ceiling(const model::Profile& profile) {
+  constexpr double kContradiction_pct = 103;
+  const double cache = static_cast<double>(profile.device.last_level_cache_bytes());
+  return std::any_of(profile.headroom.begin(), profile.headroom.end(), [&](const model::Headroom& row) {
+    return row.share_of_ceiling_pct > kContradiction_pct && row.bytes > cache;
+  });
+}
+
 base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports,
                         model::Profile& profile) {
   ports.progress.step("ceilings of the device");
@@ -89,6 +98,15 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   if (auto measured = measure_baseline(session, workspace, ports, profile); !measured) return measured.error();
   if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
   add_headroom(session, profile);
+  if (faster_than_its_ceiling(profile)) {
+    // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
+    ports.progress.step("ceilings of the device, again");
+    auto again = session.ceilings_again();
+    if (!again) return again.error();
+    profile.device.ceilings = *again;
+    profile.headroom.clear();
+    add_headroom(session, profile);
+  }
   if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
 
   ports.progress.step("counters and experiments");
