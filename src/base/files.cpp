@@ -130,6 +130,11 @@ void remove_abandoned(const std::string& directory) {
 
 constexpr char can_be_written[] = "a file that can be written";
 
+Error too_large(const std::string& path) {
+  return {ErrorKind::usage, "a file of at most " + std::to_string(kLargestFileBytes >> 20) + " MiB",
+          "more than that; a device or a pipe may have no end", path, "name a smaller file, or a part of this one"};
+}
+
 // A complete file under a temporary name, and the lock that says that its writer lives.
 struct Temporary {
   std::string path;
@@ -183,14 +188,17 @@ Result<std::string> SystemFiles::read(const std::string& path) {
   if (!file.open()) return system_error(errno, "a file that can be read", path);
   struct stat status {};
   std::string content;
-  if (::fstat(file.get(), &status) == 0 && status.st_size > 0)
+  if (::fstat(file.get(), &status) == 0 && status.st_size > 0) {
+    if (static_cast<std::uint64_t>(status.st_size) > kLargestFileBytes) return too_large(path);
     content.reserve(static_cast<std::size_t>(status.st_size));
+  }
   char block[1 << 16];
   for (;;) {
     const ssize_t got = ::read(file.get(), block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error(errno, "a file that can be read", path);
     if (got == 0) return content;
+    if (content.size() + static_cast<std::size_t>(got) > kLargestFileBytes) return too_large(path);
     content.append(block, static_cast<std::size_t>(got));
   }
 }

@@ -12,6 +12,9 @@
 
 namespace hone::base {
 
+// What is read into memory as a whole ends here. The largest documents are captures of a profiler, 20 to 30 KB a launch.
+inline constexpr std::uint64_t kLargestFileBytes = std::uint64_t{256} << 20;
+
 // Paths are plain strings with '/' between parts. Every error names the path, what the system said, and what to do.
 class FileSystem {
  public:
@@ -19,6 +22,7 @@ class FileSystem {
 
   virtual bool exists(const std::string& path) = 0;
   virtual bool is_directory(const std::string& path) = 0;
+  // At most kLargestFileBytes: a device or a pipe without an end is an error, not all of the memory.
   virtual Result<std::string> read(const std::string& path) = 0;
 
   // Replaces the file as a whole: a reader, or a kill at any instant, sees the old content or the new, never a part.

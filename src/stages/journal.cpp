@@ -1,5 +1,6 @@
 #include "stages/journal.hpp"
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace hone::stages {
@@ -9,7 +10,7 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
   Journal journal(files, clock, path);
   std::string text;
   if (files.exists(path)) {
-    auto read = files.read(path);
+    auto read = base::read_regular(files, path);
     if (!read) return read.error();
     text = std::move(*read);
   }

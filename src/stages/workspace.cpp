@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "stages/records.hpp"
 
@@ -19,7 +20,7 @@ base::Error preflight(std::string expected, std::string found, std::string where
 base::Result<void> check_document(base::FileSystem& files, const std::string& path, const std::string& kernel,
                                   const std::string& schema) {
   if (!files.exists(path)) return {};
-  auto text = files.read(path);
+  auto text = base::read_regular(files, path);
   if (!text) return text.error();
   const auto head = parse_head(*text);
   if (!head) return {};
@@ -117,7 +118,7 @@ base::Result<std::string> Workspace::read(const std::string& name, const std::st
   if (!files_->exists(at(name))) {
     return preflight(name + " in the workspace", "no such file", folder_, "'" + made_by + "' makes it");
   }
-  return files_->read(at(name));
+  return base::read_regular(*files_, at(name));
 }
 
 base::Result<model::Profile> Workspace::load_profile() const {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -227,6 +228,25 @@ TEST(SystemFiles, AnAppendThatStopsInTheMiddleIsTakenBack) {
   EXPECT_EQ(exit_status_below_file_size_limit(4096, [&] { return !files.append(folder / "journal", content).ok(); }),
             0);
   EXPECT_EQ(*files.read(folder / "journal"), "first\n");
+}
+
+TEST(SystemFiles, ADeviceWithoutAnEndIsAnErrorAndNotAllOfTheMemory) {
+  SystemFiles files;
+  const Result<std::string> read = files.read("/dev/zero");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::usage);
+  EXPECT_NE(read.error().expected.find("at most 256 MiB"), std::string::npos) << describe(read.error());
+  EXPECT_EQ(read.error().where, "/dev/zero");
+}
+
+TEST(SystemFiles, AFileThatSaysItIsTooLargeIsNotReadAtAll) {
+  test::TemporaryFolder folder;
+  SystemFiles files;
+  ASSERT_TRUE(files.write_atomically(folder / "sparse", "").ok());
+  std::filesystem::resize_file(folder / "sparse", kLargestFileBytes + 1);
+  const Result<std::string> read = files.read(folder / "sparse");
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().expected.find("at most 256 MiB"), std::string::npos) << describe(read.error());
 }
 
 TEST(SystemFiles, AReaderSeesOldOrNewNeverAPart) {

@@ -189,6 +189,15 @@ TEST_F(CountersCommand, FilesThatAreNoCaptureAreErrorsOfUse) {
   EXPECT_NE(run(folder_ / "missing.csv").exit_code, 0);
 }
 
+TEST_F(CountersCommand, ADeviceWithoutAnEndIsRefusedAsACaptureAndAsCeilings) {
+  const Outcome capture = run("/dev/zero");
+  EXPECT_EQ(capture.exit_code, 2);
+  EXPECT_THAT(capture.err, HasSubstr("at most 256 MiB"));
+  const Outcome ceilings = run(kFixtures + "synthetic_ncu_raw.csv", "/dev/zero");
+  EXPECT_EQ(ceilings.exit_code, 2);
+  EXPECT_THAT(ceilings.err, HasSubstr("/dev/zero"));
+}
+
 TEST_F(CountersCommand, PicturesOfEachKernelAreWrittenWhereAskedFor) {
   const std::string folder = folder_ / "new" + std::string("/pictures");
   for (const bool json : {true, false}) {

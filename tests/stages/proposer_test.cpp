@@ -113,6 +113,12 @@ TEST_F(Proposer, WithAnEmptyHypothesisIsNotTried) {
   EXPECT_THAT(finding("echo text > \"$1/variant.hpp\"\n: > \"$1/hypothesis.md\"\n"), HasSubstr("is empty"));
 }
 
+TEST_F(Proposer, ThatLeavesAPipeOrADeviceInPlaceOfAFileIsNotWaitedFor) {
+  EXPECT_THAT(finding("mkfifo \"$1/variant.hpp\"\necho h > \"$1/hypothesis.md\"\n"), HasSubstr("a regular file"));
+  EXPECT_THAT(finding("ln -s /dev/zero \"$1/variant.hpp\"\necho h > \"$1/hypothesis.md\"\n"),
+              HasSubstr("a regular file"));
+}
+
 TEST_F(Proposer, ThatDeletesItsFolderIsToldSo) { EXPECT_THAT(finding("rm -rf \"$1\"\n"), HasSubstr("folder is gone")); }
 
 TEST_F(Proposer, ThatExitsOneIsQuoted) {

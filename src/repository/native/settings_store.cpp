@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/regular_file.hpp"
+
 namespace hone::repository::native {
 
 using nlohmann::json;
@@ -30,7 +32,7 @@ std::string SettingsStore::path(const std::string& kernel) const { return base::
 
 base::Result<std::string> SettingsStore::text(const std::string& kernel) const {
   if (!files_.exists(path(kernel))) return std::string();
-  return files_.read(path(kernel));
+  return base::read_regular(files_, path(kernel));
 }
 
 base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::string& kernel) const {

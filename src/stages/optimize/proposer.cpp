@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "stages/optimize/scope.hpp"
 #include "stages/unified_diff.hpp"
@@ -18,6 +19,10 @@ constexpr std::uint64_t kOutputLimitBytes = 1u << 20;  // of its standard output
 constexpr std::size_t kLargestTextBytes = 4u << 20;    // of variant.* and hypothesis.md
 
 ProposerAnswer failed(std::string reason) { return {ProposerAnswer::Kind::failed, std::move(reason), {}}; }
+
+ProposerAnswer unreadable(const std::string& file, const base::Error& error) {
+  return failed("its " + file + " can not be read: expected " + error.expected + ", found " + error.found);
+}
 
 std::string last_line(const std::string& text) {
   const std::vector<std::string> lines = base::split(base::trim(text), '\n');
@@ -70,15 +75,13 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   if (variants.size() > 1) return failed("it wrote more than one variant.* file: " + base::join_text(variants, ", "));
   if (!files.exists(base::join(folder, "hypothesis.md")))
     return failed("it wrote no hypothesis.md: a change without a prediction is not tried");
-  auto text = files.read(base::join(folder, variants.front()));
-  if (!text) return failed("its variant can not be read: " + text.error().found);
-  auto hypothesis = files.read(base::join(folder, "hypothesis.md"));
-  if (!hypothesis) return failed("its hypothesis.md can not be read: " + hypothesis.error().found);
+  auto text = base::read_regular(files, base::join(folder, variants.front()), kLargestTextBytes);
+  if (!text) return unreadable("variant", text.error());
+  auto hypothesis = base::read_regular(files, base::join(folder, "hypothesis.md"), kLargestTextBytes);
+  if (!hypothesis) return unreadable("hypothesis.md", hypothesis.error());
   if (base::trim(*text).empty()) return failed("its variant is empty");
   if (base::trim(*hypothesis).empty())
     return failed("its hypothesis.md is empty: a change without a prediction is not tried");
-  if (text->size() > kLargestTextBytes || hypothesis->size() > kLargestTextBytes)
-    return failed("its files are larger than 4 MiB");
   auto variant = lab.session().variant_from_source(*text, best);
   if (!variant) return failed("its text is refused: " + variant.error().found);
   ProposerAnswer answer;
