@@ -5,6 +5,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "base/text.hpp"
@@ -12,6 +13,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/trial.hpp"
 #include "repository/liger/liger_repository.hpp"
+#include "repository/native/counter_pass.hpp"
 #include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
@@ -84,6 +86,19 @@ int serve_gpu_trials(const std::string& ordinal) {
                                             : base::exit_code(base::ErrorKind::preflight);
 }
 
+int run_counter_pass(const std::vector<std::string>& words) {
+  const auto pass =
+      words.size() < 2 ? std::nullopt : repository::native::CounterPass::parse({words.begin() + 1, words.end()});
+  if (!pass) return base::exit_code(base::ErrorKind::usage);
+  Machine machine;
+  auto device = open_device(machine, words.front());
+  const auto done = device ? repository::native::run_counter_pass({**device, machine.files, machine.clock, ""}, *pass)
+                           : base::Result<void>(device.error());
+  if (done) return 0;
+  std::cerr << base::describe(done.error()) << "\n";
+  return base::exit_code(done.error().kind);
+}
+
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!meant.repository_directory.empty()) {
     const char* python = std::getenv("HONE_PYTHON");
@@ -102,8 +117,13 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!device) return device.error();
   Opened opened;
   opened.device = std::move(*device);
-  opened.repository = std::make_unique<repository::native::NativeRepository>(
-      repository::native::NativeContext{*opened.device, machine.files, machine.clock, meant.settings_directory});
+  repository::native::NativeContext context{*opened.device, machine.files, machine.clock, meant.settings_directory};
+  context.processes = &machine.stoppable;
+  // By its path: behind a profiler "/proc/self" is the profiler.
+  std::error_code failed;
+  if (const auto self = std::filesystem::read_symlink("/proc/self/exe", failed); !failed)
+    context.counter_command = {self.string(), kCounterPassWord};
+  opened.repository = std::make_unique<repository::native::NativeRepository>(std::move(context));
   return opened;
 }
 

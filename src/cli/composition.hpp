@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
@@ -15,10 +16,15 @@
 
 namespace hone::cli {
 
+// Set by the first SIGINT or SIGTERM; a second one ends the program at once.
+const std::atomic<bool>& interrupted();
+void watch_signals();
+
 // The machine's own ports, one of each for the whole program.
 struct Machine {
   base::SystemFiles files;
   base::SystemProcesses processes;
+  base::SystemProcesses stoppable{&interrupted()};  // programs that end with the first interrupt
   base::SystemClock clock;
 };
 
@@ -30,15 +36,16 @@ base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, cons
 inline constexpr char kGpuTrialsWord[] = "gpu-trials";
 int serve_gpu_trials(const std::string& ordinal);
 
+// hone started under a profiler to run the passes of a built-in kernel (repository/native/counter_pass.hpp):
+// `hone counter-pass DEVICE WORDS...`. No command for people. Returns the exit status; an error is on standard error.
+inline constexpr char kCounterPassWord[] = "counter-pass";
+int run_counter_pass(const std::vector<std::string>& words);
+
 // A repository with the device it runs on; the device outlives it.
 struct Opened {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<repository::Repository> repository;
 };
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant);
-
-// Set by the first SIGINT or SIGTERM; a second one ends the program at once.
-const std::atomic<bool>& interrupted();
-void watch_signals();
 
 }  // namespace hone::cli

@@ -89,6 +89,15 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
+// As a POSIX shell takes it for itself.
+std::string shell_word(const std::string& word) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 std::string first_message(const base::Outcome& outcome) {
   for (const std::string* stream : {&outcome.output, &outcome.error})
     for (const std::string& line : base::split(*stream, '\n'))
@@ -166,6 +175,7 @@ base::Command capture_command(const NcuTool& tool, const CaptureRequest& request
   const auto add = [&](const std::string& flag, const std::string& value) {
     arguments.insert(arguments.end(), {flag, value});
   };
+  if (!request.from_start) add("--profile-from-start", "off");
   if (!request.kernels.empty()) {
     std::vector<std::string> names;
     for (const std::string& kernel : request.kernels) names.push_back(escaped(kernel));
@@ -185,6 +195,13 @@ base::Command capture_command(const NcuTool& tool, const CaptureRequest& request
   command.deadline_ms = (request.limit_s + 2 * kInterruptGraceS) * 1000;
   command.output_limit_bytes = 64u << 20;
   return command;
+}
+
+std::string command_by_hand(const CaptureRequest& request) {
+  const std::vector<std::string> all = capture_command({"ncu", kPerConfigurationYear, 0}, request).arguments;
+  std::string text;
+  for (auto word = std::find(all.begin(), all.end(), "ncu"); word != all.end(); ++word) text += shell_word(*word) + " ";
+  return text + "> FILE.csv";
 }
 
 base::Result<Capture> capture(base::Processes& processes, const NcuTool& tool, const CaptureRequest& request) {
@@ -236,7 +253,13 @@ base::Result<model::Counters> collect(base::Processes& processes, base::FileSyst
   model::Counters counters;
   counters.status = "available";
   counters.route = "nsight-compute";
-  counters.reason = base::join_text(captured->notes, "; ");
+  // That the clocks are left alone is what was asked for.
+  std::vector<std::string>& notes = captured->notes;
+  notes.erase(
+      std::remove_if(notes.begin(), notes.end(),
+                     [](const std::string& note) { return note.find("unmodified GPU clocks") != std::string::npos; }),
+      notes.end());
+  counters.reason = base::join_text(notes, "; ");
   counters.kernels = std::move(captured->kernels);
   return counters;
 }

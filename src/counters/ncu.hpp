@@ -35,6 +35,7 @@ struct CaptureRequest {
   std::vector<std::string> command;  // the program to profile
   std::string directory;             // its working folder; empty: the current one
   std::vector<std::string> kernels;  // function names, from the audit or the binary; empty: every kernel
+  bool from_start = true;            // false: the program says when, by cudaProfilerStart and cudaProfilerStop
   int warmup_launches = 1;           // of each kernel, skipped
   int launches = 1;                  // of each kernel and launch configuration, captured
   std::int64_t limit_s = 120;        // then the capture is ended and what it has is kept
@@ -43,6 +44,9 @@ struct CaptureRequest {
 // The command line: kernel filter, warm-up skipped, the sections a summary needs, clocks left alone, a time bound that ends
 // the capture with an interrupt, which lets Nsight Compute print what it has.
 base::Command capture_command(const NcuTool& tool, const CaptureRequest& request);
+
+// The same for a person to type: "ncu ... > FILE.csv".
+std::string command_by_hand(const CaptureRequest& request);
 
 // Runs the capture and reads it. Partial results are results, with a note. Errors: nothing was captured, with the profiler's
 // own message; interrupted.

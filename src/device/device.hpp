@@ -35,11 +35,23 @@ struct ProgramInfo {
   std::string compiler, flags;
 };
 
+// What one entry of a program needs of a multiprocessor. -1 where it is not known.
+struct EntryResources {
+  int registers_per_thread = -1, spill_bytes = -1, static_shared_bytes = -1;
+};
+
 // A compiled program, loaded. Holds its entries for as long as it lives.
 class Program {
  public:
   virtual ~Program() = default;
   virtual const ProgramInfo& info() const = 0;
+  // Of one entry; where a device does not tell entries apart, of the one that needs most.
+  virtual EntryResources resources(const std::string& entry) const {
+    (void)entry;
+    return {info().registers_per_thread, info().spill_bytes, info().static_shared_bytes};
+  }
+  // The binary for a disassembler; empty where there is none to give.
+  virtual std::string machine_code() const { return ""; }
 };
 
 // Device memory. Move-only by unique_ptr; freed with it.

@@ -103,6 +103,25 @@ std::string routes_text(const PassVerdict& pass) {
   return text;
 }
 
+// By which route the class was found: what a reader must know to trust it.
+std::string route_of(const model::Profile& profile, const std::vector<PassVerdict>& passes) {
+  std::string routes;
+  const auto add = [&](bool taken, const char* name) {
+    if (taken) routes += (routes.empty() ? "" : ", ") + std::string(name);
+  };
+  const auto any = [&](auto&& has) { return std::any_of(passes.begin(), passes.end(), has); };
+  add(any([](const auto& pass) { return pass.by_counters.has_value(); }), "hardware counters");
+  add(any([](const auto& pass) { return known(pass.facts.memory_share_pct) || known(pass.facts.compute_share_pct); }),
+      "shares of the measured ceilings");
+  add(any([](const auto& pass) { return pass.facts.no_compute || pass.facts.no_memory; }), "ablations");
+  add(any([](const auto& pass) { return pass.facts.fewer_warps || pass.facts.more_warps; }), "a sweep of the warps");
+  add(any([](const auto& pass) { return pass.facts.kernels.empty() && !pass.facts.calculated.empty(); }),
+      "occupancy by calculation");
+  if (routes.empty()) return "";
+  const bool counted = profile.counters.status == "available";
+  return (counted ? "Route: " : "Route without hardware counters: ") + routes + ". ";
+}
+
 std::string reasoning_of(const std::vector<PassVerdict>& passes, BottleneckClass whole) {
   std::string text;
   for (const PassVerdict& pass : passes) {
@@ -232,7 +251,7 @@ std::vector<PassVerdict> verdicts_of(const model::Profile& profile) {
   // A capture whose kernels carry no pass in their names belongs to the only pass there is.
   if (facts.size() == 1 && facts.front().kernels.empty())
     for (const model::CounterSummary& kernel : profile.counters.kernels)
-      if (kernel.owner.empty()) facts.front().kernels.push_back(&kernel);
+      if (kernel.owner.empty() && kernel.counted()) facts.front().kernels.push_back(&kernel);
   std::vector<PassVerdict> passes;
   for (const PassFacts& each : facts) passes.push_back(judge(each, profile));
   return passes;
@@ -253,7 +272,7 @@ Diagnosis diagnose(const model::Profile& profile) {
   bottleneck.plain_rule_class = plain_rule_of(leading);
   bottleneck.confidence = confidence_of(leading);
   bottleneck.evidence = evidence_of(profile, all);
-  bottleneck.reasoning = reasoning_of(passes, bottleneck.cls);
+  bottleneck.reasoning = route_of(profile, passes) + reasoning_of(passes, bottleneck.cls);
   bottleneck.refutation = refutation_of(leading);
   bottleneck.by_pass = classes_of(all, profile);
   diagnosis.opportunities = opportunities(profile, passes);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace hone::diagnose {
 
 namespace {
@@ -85,6 +87,87 @@ void add_threads(const PassVerdict& pass, int cores, Table& table) {
               against(BottleneckClass::memory_bound), Source::measured);
 }
 
+// Warps in flight cover latency: where more of them help the pass waits, where fewer do no harm it does not.
+void add_warps(const PassFacts& facts, Table& table) {
+  std::string text;
+  const auto add = [&](const std::optional<model::Experiment>& experiment, const char* words) {
+    if (experiment)
+      text += (text.empty() ? "" : "; ") +
+              fmt::format("{} ({}): {}", words, experiment->parameter, ratio_text(*experiment));
+  };
+  add(facts.fewer_warps, "fewer warps a program");
+  add(facts.more_warps, "more warps a program");
+  if (text.empty()) return;
+  std::string supports = "nothing";
+  const bool helps = facts.more_warps && 100 * facts.more_warps->ci_high <= 100 - kWarpsMatter;
+  const bool harmless = facts.fewer_warps && 100 * facts.fewer_warps->ci_high <= 100 + kWarpsMatter;
+  if (helps)
+    supports = model::word(BottleneckClass::latency_bound);
+  else if (harmless)
+    supports = against(BottleneckClass::latency_bound);
+  table.add(facts.mode + ": warps sweep", text, supports, Source::measured);
+}
+
+void add_size_scaling(const PassFacts& facts, Table& table) {
+  const double fixed = facts.fixed_share_pct();
+  if (!known(fixed)) return;
+  table.add(
+      facts.mode + ": size scaling",
+      fmt::format("at {} {} of the bytes take {}: {} of the time does not shrink with the work",
+                  facts.size_scaling->parameter, percent(100 * facts.smaller_bytes / facts.bytes),
+                  ratio_text(*facts.size_scaling), percent(fixed)),
+      fixed >= kFixedCosts ? model::word(BottleneckClass::latency_bound) : against(BottleneckClass::latency_bound),
+      Source::measured);
+}
+
+// What a launch can have in flight, where nothing was counted.
+void add_calculated(const PassFacts& facts, Table& table) {
+  if (!facts.kernels.empty() || facts.calculated.empty()) return;
+  const model::CounterSummary& kernel = *facts.calculated.front();
+  const double attainable = attainable_occupancy_pct(kernel);
+  if (!known(attainable)) return;
+  std::string text = fmt::format("at most {} of the warps in flight", percent(attainable));
+  if (kernel.registers_per_thread) text += fmt::format("; {:.0f} registers a thread", *kernel.registers_per_thread);
+  if (kernel.blocks_per_sm_limit) text += fmt::format(", {:.0f} programs fit an SM", *kernel.blocks_per_sm_limit);
+  if (kernel.waves_per_sm) text += fmt::format(", {} waves", number(*kernel.waves_per_sm));
+  if (!kernel.occupancy_limiter.empty()) text += ", limited by " + kernel.occupancy_limiter;
+  table.add(facts.mode + ": occupancy, calculated", text,
+            attainable < kBalancedOccupancy ? model::word(BottleneckClass::latency_bound)
+                                            : against(BottleneckClass::latency_bound),
+            Source::source_code);
+}
+
+// The rows of the pass's longest captured kernel, named after the pass.
+void add_counters(const model::Profile& profile, const PassFacts& facts, Table& table) {
+  if (facts.kernels.empty()) return;
+  const model::CounterSummary& kernel = *facts.kernels.front();
+  std::vector<EvidenceRow> rows = launch_evidence(kernel, launch_facts(kernel, profile.device));
+  for (EvidenceRow& row : rows) {
+    const bool acronym = row.signal.size() > 1 && std::isupper(static_cast<unsigned char>(row.signal[1])) != 0;
+    const bool digit = row.signal.size() > 1 && std::isdigit(static_cast<unsigned char>(row.signal[1])) != 0;
+    if (!acronym && !digit) row.signal[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(row.signal[0])));
+    row.signal = facts.mode + ": " + row.signal;
+  }
+  table.append(rows);
+}
+
+// What each route says alone, side by side.
+void add_routes(const PassVerdict& pass, Table& table) {
+  std::string text;
+  int routes = 0, agree = 0;
+  const std::pair<const char*, std::optional<BottleneckClass>> each[] = {
+      {"shares of the ceilings", pass.by_ceiling}, {"ablations", pass.by_ablation}, {"counters", pass.by_counters}};
+  for (const auto& [name, cls] : each) {
+    if (!cls) continue;
+    ++routes;
+    agree += *cls == pass.cls ? 1 : 0;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, model::word(*cls));
+  }
+  if (routes < 2) return;
+  table.add(pass.facts.mode + ": routes", text + (agree == routes ? "; they agree" : "; they differ"),
+            agree == routes ? model::word(pass.cls) : "nothing", Source::measured);
+}
+
 // Operations for each byte against the machine's own ratio: what a kernel would be if it used both units perfectly.
 void add_intensity(const model::Profile& profile, const PassFacts& facts, Table& table) {
   const double fma = profile.device.ceilings.p50("fma_flops_per_s"),
@@ -146,11 +229,13 @@ std::vector<EvidenceRow> evidence_of(const model::Profile& profile, const std::v
     add_shares(pass.facts, table);
     add_ablations(pass.facts, table);
     add_threads(pass, profile.device.sm_count, table);
+    add_warps(pass.facts, table);
+    add_size_scaling(pass.facts, table);
+    add_calculated(pass.facts, table);
     add_intensity(profile, pass.facts, table);
     add_host(pass.facts, table);
-    if (!pass.facts.kernels.empty())
-      table.append(
-          launch_evidence(*pass.facts.kernels.front(), launch_facts(*pass.facts.kernels.front(), profile.device)));
+    add_counters(profile, pass.facts, table);
+    add_routes(pass, table);
   }
   add_events(profile, table);
   add_missing(profile, table);

@@ -16,7 +16,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Launches are matched to passes by the words kernels carry in their names.
+// Launches whose pass was not recorded are matched by the words kernels carry in their names.
 bool named_for(const std::string& kernel, const std::string& mode) {
   const std::string name = lower(kernel);
   if (mode == "forward") return contains(name, "forward") || contains(name, "fwd");
@@ -70,14 +70,38 @@ void read_rows(const model::Profile& profile, PassFacts& pass) {
 }
 
 void read_kernels(const model::Profile& profile, PassFacts& pass) {
-  for (const model::CounterSummary& kernel : profile.counters.kernels)
-    if (kernel.owner.empty() && named_for(kernel.name, pass.mode)) pass.kernels.push_back(&kernel);
+  for (const model::CounterSummary& kernel : profile.counters.kernels) {
+    const bool of_pass = kernel.pass.empty() ? named_for(kernel.name, pass.mode) : kernel.pass == pass.mode;
+    if (kernel.owner.empty() && of_pass) (kernel.counted() ? pass.kernels : pass.calculated).push_back(&kernel);
+  }
+  // Without a duration, the one that carries the pass's name is its main one, where there is one.
+  std::stable_partition(pass.calculated.begin(), pass.calculated.end(),
+                        [&](const auto* kernel) { return named_for(kernel->name, pass.mode); });
   std::stable_sort(pass.kernels.begin(), pass.kernels.end(), [](const auto* a, const auto* b) {
     return a->duration_us.value_or(0) > b->duration_us.value_or(0);
   });
 }
 
+// "hidden_size=4096" -> "4096".
+std::string value_of(const std::string& parameter) {
+  const std::size_t equals = parameter.find('=');
+  return equals == std::string::npos ? "" : parameter.substr(equals + 1);
+}
+
+void read_size_scaling(const model::Profile& profile, PassFacts& pass) {
+  pass.size_scaling = experiment(profile, "size-scaling", pass);
+  if (!pass.size_scaling) return;
+  const model::Headroom* smaller = headroom_of(profile, value_of(pass.size_scaling->parameter), pass.mode);
+  if (smaller != nullptr && known(smaller->bytes)) pass.smaller_bytes = smaller->bytes;
+}
+
 }  // namespace
+
+double PassFacts::fixed_share_pct() const {
+  if (!size_scaling || !(smaller_bytes > 0) || !(bytes > smaller_bytes)) return kUnknown;
+  const double work = smaller_bytes / bytes;  // time = fixed + work * rest, both as shares of the time at the full size
+  return std::clamp(100 * (size_scaling->ratio - work) / (1 - work), 0.0, 100.0);
+}
 
 double PassFacts::gain_pct() const {
   if (!known(measured_ms) || !known(floor_ms)) return kUnknown;
@@ -184,6 +208,9 @@ std::vector<PassFacts> pass_facts(const model::Profile& profile) {
     pass.no_compute = experiment(profile, "no-compute", pass);
     pass.no_memory = experiment(profile, "no-memory", pass);
     pass.threads = experiment(profile, "threads", pass);
+    pass.fewer_warps = experiment(profile, "fewer-warps", pass);
+    pass.more_warps = experiment(profile, "more-warps", pass);
+    read_size_scaling(profile, pass);
     read_kernels(profile, pass);
     passes.push_back(std::move(pass));
   }

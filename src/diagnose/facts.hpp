@@ -22,11 +22,15 @@ struct PassFacts {
   double memory_share_pct = kUnknown;   // of the bandwidth ceiling, by the least bytes
   double compute_share_pct = kUnknown;  // of the FMA rate, by the operations counted
   double bandwidth_ceiling = 0;         // bytes/s; 0: not known
-  std::optional<model::Experiment> no_compute, no_memory, threads;
-  std::vector<const model::CounterSummary*> kernels;  // launches that carry the pass's name, longest first
-  double noise_pct = kUnknown;                        // the smallest effect that could have been seen
+  std::optional<model::Experiment> no_compute, no_memory, threads, fewer_warps, more_warps, size_scaling;
+  double smaller_bytes = 0;  // the least the pass moves at the size of `size_scaling`; 0: not known
+  std::vector<const model::CounterSummary*> kernels;     // counted launches of the pass, longest first
+  std::vector<const model::CounterSummary*> calculated;  // those of which nothing was counted, the main one first
+  double noise_pct = kUnknown;                           // the smallest effect that could have been seen
 
   double gain_pct() const;  // of the pass's time that lies over its floor; unknown without a floor
+  // Of the pass's time what did not shrink with the work at the smaller size, in percent; unknown without that experiment.
+  double fixed_share_pct() const;
 };
 
 std::string own_provider(const model::Profile& profile);  // whose rows are this kernel's: "hone", "liger"

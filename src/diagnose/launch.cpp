@@ -59,10 +59,15 @@ std::string programs_text(const CounterSummary& kernel, double programs_per_sm) 
   return fmt::format("{:.0f} programs, {} an SM", grid, quantity(programs_per_sm));
 }
 
-Limiter grid_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
-  std::string text = "grid (" + programs_text(kernel, facts.programs_per_sm);
+double programs_per_sm(const CounterSummary& kernel) {
+  return kernel.grid_size && kernel.sm_count.value_or(0) > 0 ? *kernel.grid_size / *kernel.sm_count : kUnknown;
+}
+
+Limiter grid_limiter(const CounterSummary& kernel) {
+  const double programs = programs_per_sm(kernel);
+  std::string text = "grid (" + programs_text(kernel, programs);
   const double room = kernel.blocks_per_sm_limit.value_or(0);
-  if (known(facts.programs_per_sm) && room > facts.programs_per_sm) text += fmt::format("; {:.0f} would fit", room);
+  if (known(programs) && room > programs) text += fmt::format("; {:.0f} would fit", room);
   return {"grid", text + ")"};
 }
 
@@ -91,17 +96,7 @@ bool is_resource(const std::string& limiter) {
 double tail_loss_pct(double waves) { return waves > 1 ? 100 * (std::ceil(waves) - waves) / std::ceil(waves) : 0; }
 
 void add_latency_limiters(const CounterSummary& kernel, LaunchFacts& facts) {
-  const double waves = or_unknown(kernel.waves_per_sm);
-  if (waves < 1) facts.limiters.push_back(grid_limiter(kernel, facts));
-  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy &&
-      is_resource(kernel.occupancy_limiter))
-    facts.limiters.push_back(resource_limiter(kernel));
-  if (kernel.spills.value_or(0) > 0)
-    facts.limiters.push_back({"spills", "spills (" + quantity(*kernel.spills) + " requests to local memory)"});
-  if (tail_loss_pct(waves) >= kTailLoss)
-    facts.limiters.push_back(
-        {"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})", number(waves),
-                                  percent(tail_loss_pct(waves)))});
+  facts.limiters = static_limiters(kernel);
   if (facts.point.duration_us > 0 && facts.point.duration_us < kShortLaunchUs)
     facts.limiters.push_back({"short launch", "short launch (" + number(facts.point.duration_us) +
                                                   " us, about what an empty kernel takes)"});
@@ -150,7 +145,7 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   facts.copy_ceiling = device.ceilings.p50("copy_bytes_per_s");
   if (facts.copy_ceiling > 0 && known(facts.dram_bytes_per_s))
     facts.share_of_ceiling_pct = 100 * facts.dram_bytes_per_s / facts.copy_ceiling;
-  if (kernel.grid_size && kernel.sm_count.value_or(0) > 0) facts.programs_per_sm = *kernel.grid_size / *kernel.sm_count;
+  facts.programs_per_sm = programs_per_sm(kernel);
 
   Point& point = facts.point;
   point.compute_pct = or_unknown(kernel.compute_throughput_pct);
@@ -159,7 +154,7 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   if (!known(point.memory_pct)) point.memory_pct = or_unknown(kernel.dram_throughput_pct);
   if (known(facts.share_of_ceiling_pct) && !(point.memory_pct > facts.share_of_ceiling_pct))
     point.memory_pct = facts.share_of_ceiling_pct;
-  point.occupancy_pct = or_unknown(kernel.occupancy_pct);
+  point.occupancy_pct = kernel.counted() ? or_unknown(kernel.occupancy_pct) : attainable_occupancy_pct(kernel);
   point.duration_us = or_unknown(kernel.duration_us);
   point.host_share_pct = kUnknown;  // a capture replays kernels one by one: it knows nothing of the host
   const double l2 = or_unknown(kernel.l2_throughput_pct);
@@ -175,6 +170,26 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
     default: facts.limiters.push_back({"both units", "memory and arithmetic together"}); break;
   }
   return facts;
+}
+
+std::vector<Limiter> static_limiters(const CounterSummary& kernel) {
+  std::vector<Limiter> limiters;
+  const double waves = or_unknown(kernel.waves_per_sm);
+  if (waves < 1) limiters.push_back(grid_limiter(kernel));
+  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy &&
+      is_resource(kernel.occupancy_limiter))
+    limiters.push_back(resource_limiter(kernel));
+  if (kernel.spills.value_or(0) > 0)
+    limiters.push_back({"spills", "spills (" + quantity(*kernel.spills) + " requests to local memory)"});
+  if (tail_loss_pct(waves) >= kTailLoss)
+    limiters.push_back({"tail wave", fmt::format("tail wave ({} waves: the last, part-filled one wastes up to {})",
+                                                 number(waves), percent(tail_loss_pct(waves)))});
+  return limiters;
+}
+
+double attainable_occupancy_pct(const CounterSummary& kernel) {
+  if (!kernel.theoretical_occupancy_pct) return kUnknown;
+  return *kernel.theoretical_occupancy_pct * std::min(1.0, kernel.waves_per_sm.value_or(1));
 }
 
 std::string limiter_text(const std::vector<Limiter>& limiters) {

@@ -45,6 +45,10 @@ struct LaunchFacts {
 LaunchFacts launch_facts(const model::CounterSummary& kernel, const model::DeviceInfo& device);
 std::vector<model::EvidenceRow> launch_evidence(const model::CounterSummary& kernel, const LaunchFacts& facts);
 std::string limiter_text(const std::vector<Limiter>& limiters);
+// Of what a launch is, without counting: grid, registers, shared memory, block size, spills, tail wave. May be empty.
+std::vector<Limiter> static_limiters(const model::CounterSummary& kernel);
+// The most warps a launch can have in flight, in percent of the device's, by calculation; unknown without its occupancy.
+double attainable_occupancy_pct(const model::CounterSummary& kernel);
 
 // What a stall reason of Nsight Compute means, in a few words; empty for an unknown one.
 std::string stall_meaning(const std::string& reason);

@@ -27,6 +27,8 @@ Point point_of(const PassFacts& facts, const model::Profile& profile) {
   point.memory_pct =
       waits_for_accesses(facts) ? facts.memory_share_pct : most_known(facts.memory_share_pct, memory_alone_pct(facts));
   point.compute_pct = most_known(facts.compute_share_pct, compute_alone_pct(facts));
+  if (facts.kernels.empty() && !facts.calculated.empty())
+    point.occupancy_pct = attainable_occupancy_pct(*facts.calculated.front());
   if (!facts.kernels.empty()) {
     const LaunchFacts launch = launch_facts(*facts.kernels.front(), profile.device);
     point.occupancy_pct = launch.point.occupancy_pct;
@@ -94,6 +96,9 @@ void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
     const LaunchFacts launch = launch_facts(*facts.kernels.front(), profile.device);
     if (classify(launch.point) == BottleneckClass::latency_bound) verdict.limiters = launch.limiters;
   }
+  const bool calculated = facts.kernels.empty() && !facts.calculated.empty();
+  if (calculated && verdict.cls == BottleneckClass::latency_bound)
+    verdict.limiters = static_limiters(*facts.calculated.front());
   switch (verdict.cls) {
     case BottleneckClass::memory_bound: verdict.limiters = {{"bandwidth", memory_limiter_text(facts, profile)}}; break;
     case BottleneckClass::compute_bound:
@@ -108,7 +113,7 @@ void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
           {"host", "the caller's host code (" + percent(facts.host_share_pct) + " of its time the device is idle)"}};
       break;
     case BottleneckClass::latency_bound:
-      if (verdict.limiters.empty()) add_latency_limiters(verdict, profile);
+      if (verdict.limiters.empty() || calculated) add_latency_limiters(verdict, profile);
       break;
   }
   const bool one_unit = verdict.cls == BottleneckClass::memory_bound || verdict.cls == BottleneckClass::compute_bound;

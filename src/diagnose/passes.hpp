@@ -19,6 +19,10 @@ inline constexpr double kBandwidthBound = 50;
 inline constexpr double kTakeTurns = 115;
 // A pass shorter than this many launches of an empty kernel is mostly the fixed cost of launching.
 inline constexpr double kLaunchesWorth = 3;
+// More warps in flight take at least this share off the time: the pass waited. Within it, warps make no difference.
+inline constexpr double kWarpsMatter = 5;
+// This share of the time does not shrink with the work: fixed costs, not a unit, take it.
+inline constexpr double kFixedCosts = 30;
 // A pass over the physics floor by more than the floor's own tolerance ran from a cache.
 inline constexpr double kOverTheCeiling = 102;
 

@@ -16,9 +16,11 @@ struct Stall {
   bool operator==(const Stall&) const = default;
 };
 
-// One distinct kernel of a capture. A metric that is absent or n/a in the capture is nullopt, never 0.
+// One distinct kernel of a capture. A metric that is absent or n/a in the capture is nullopt, never 0. Without a capture it
+// holds what calculation gives: launch, registers, theoretical occupancy with its limiter, waves.
 struct CounterSummary {
   std::string name, grid, block;
+  std::string pass;  // "forward", "backward"; empty where only the name can tell
   std::optional<double> occupancy_pct, theoretical_occupancy_pct;
   std::string occupancy_limiter;  // "registers", "shared memory", "block size", "grid"; empty when not known
   std::optional<double> compute_throughput_pct, memory_throughput_pct, dram_throughput_pct;
@@ -33,12 +35,18 @@ struct CounterSummary {
   std::string owner;          // whose kernel it is by its name: "PyTorch", "cuBLAS"; empty: the user's own
   int launches = 1;           // launches of the capture this summary stands for
   std::string note;           // "4 autotune trials, the fastest shown"
+  std::string instructions;   // what its machine code consists of, in words; empty without a disassembler
+  // Whether hardware counted anything of it.
+  bool counted() const {
+    return occupancy_pct || compute_throughput_pct || memory_throughput_pct || dram_throughput_pct || dram_bytes ||
+           duration_us || !stalls.empty();
+  }
   bool operator==(const CounterSummary&) const = default;
 };
 
 // A counter-free experiment: the same pass with one thing changed, as a ratio of times (changed / unchanged).
 struct Experiment {
-  std::string name;  // "no-compute", "no-memory", "threads", "size-scaling"
+  std::string name;  // "no-compute", "no-memory", "threads", "more-warps", "fewer-warps", "size-scaling"
   std::string x_value, mode;
   std::string parameter;  // "threads=1"; empty where the name says it all
   double ratio = 0, ci_low = 0, ci_high = 0;

@@ -45,6 +45,8 @@ Json json_of(const CounterSummary& kernel) {
   object.add("library", kernel.owner);
   object.add("launches", kernel.launches);
   object.add("note", kernel.note);
+  object.add("instructions", kernel.instructions);
+  object.add("pass", kernel.pass);
   return object;
 }
 
@@ -63,6 +65,8 @@ CounterSummary read_kernel(const JsonFields& fields) {
   kernel.owner = fields.text_or("library", "");
   kernel.launches = fields.count_or("launches", 1);
   kernel.note = fields.text_or("note", "");
+  kernel.instructions = fields.text_or("instructions", "");
+  kernel.pass = fields.text_or("pass", "");
   return kernel;
 }
 

@@ -6,6 +6,7 @@
 #include "render/chart.hpp"
 #include "render/markdown.hpp"
 #include "render/report_tables.hpp"
+#include "render/roofline.hpp"
 
 namespace hone::render {
 
@@ -130,6 +131,7 @@ std::vector<Plot> report_plots(const Report& report) {
   for (const std::string& pass : passes)
     plots.push_back({"sweep_" + file_word(pass) + ".svg", "Sweep of " + pass,
                      sweep_plot(report.comparison, report.profile.baseline.x_name, pass)});
+  for (Plot& plot : profile_plots(report.profile)) plots.push_back(std::move(plot));
   return plots;
 }
 

@@ -14,7 +14,8 @@ struct Plot {
   std::string svg;
 };
 
-// Every plot the report has values for, in this order: speed of each pass, memory, share of ceiling, sweep of each pass.
+// Every plot the report has values for, in this order: speed of each pass, memory, share of ceiling, sweep of each pass, then
+// those of the baseline profile (roofline, stalls of each captured kernel).
 std::vector<Plot> report_plots(const model::Report& report);
 
 // Time of one pass by size, one series for each provider, with p20 to p80.

@@ -3,6 +3,7 @@
 #include "render/format.hpp"
 #include "render/profile_blocks.hpp"
 #include "render/profile_view.hpp"
+#include "render/roofline.hpp"
 
 namespace hone::render {
 
@@ -61,6 +62,7 @@ void write_bottleneck(Markdown& page, const Profile& profile) {
   for (const model::ClassOfPass& pass : found.by_pass)
     passes.add_row({pass.mode, model::word(pass.cls), known(pass.limiter, "not known")});
   page.table(passes);
+  if (!roofline(profile).empty()) page.formatted(std::string("![Roofline](") + kRooflineName + ")");
   page.heading(3, "Evidence");
   Table evidence({{"Signal"}, {"Observation"}, {"Supports"}, {"Source"}});
   for (const model::EvidenceRow& row : found.evidence)

@@ -5,6 +5,7 @@
 #include "render/format.hpp"
 #include "render/profile_blocks.hpp"
 #include "render/profile_view.hpp"
+#include "render/roofline.hpp"
 
 namespace hone::render {
 
@@ -90,6 +91,40 @@ void write_kernel(Markdown& page, const CounterSummary& kernel) {
   for (const model::Stall& stall : kernel.stalls)
     stalls += (stalls.empty() ? "" : ", ") + stall.reason + " " + percent(stall.pct);
   page.paragraph("Top warp stalls: " + known(stalls, "not in this capture") + ".");
+  if (!kernel.instructions.empty()) page.paragraph("Machine code, as it stands: " + sentence(kernel.instructions));
+}
+
+std::string whole(std::optional<double> value) { return value ? shown_count(value) : "not known"; }
+
+// Launches of which nothing was counted: what registers, shared memory, block size and grid alone allow.
+void write_calculated(Markdown& page, const model::Counters& counters) {
+  Table table({{"Kernel"},
+               {"Grid"},
+               {"Threads", Align::right},
+               {"Registers", Align::right},
+               {"Shared memory", Align::right},
+               {"Programs an SM", Align::right},
+               {"Occupancy at most", Align::right},
+               {"Limited by"},
+               {"Waves", Align::right}});
+  std::vector<std::string> codes;
+  for (const CounterSummary& kernel : counters.kernels) {
+    if (!kernel.owner.empty() || kernel.counted()) continue;
+    table.add_row({markdown_code(known(kernel.name, "unnamed kernel")), known(kernel.grid, "not known"),
+                   whole(kernel.block_size), whole(kernel.registers_per_thread),
+                   kernel.shared_bytes_per_block ? bytes(*kernel.shared_bytes_per_block) : "not known",
+                   whole(kernel.blocks_per_sm_limit),
+                   kernel.theoretical_occupancy_pct ? percent(*kernel.theoretical_occupancy_pct) : "not known",
+                   known(kernel.occupancy_limiter, "nothing"),
+                   kernel.waves_per_sm ? figure(*kernel.waves_per_sm) : "not known"});
+    if (!kernel.instructions.empty()) codes.push_back(kernel.name + ": " + kernel.instructions);
+  }
+  if (table.empty()) return;
+  page.heading(3, "Occupancy by calculation");
+  page.table(table);
+  page.paragraph("From registers, shared memory, block size and grid; nothing of this was counted.");
+  if (!codes.empty()) page.paragraph("Machine code, as it stands:");
+  page.bullets(codes);
 }
 
 // A capture without a filter holds the kernels of libraries too: named, and left to their authors.
@@ -136,8 +171,16 @@ void write_counters(Markdown& page, const model::Profile& profile) {
                    markdown_text(sentence(known(counters.reason, "the reason was not recorded"))));
     page.paragraph("To get them: " + sentence(known(counters.remedy, "no remedy is known")));
   }
-  for (const CounterSummary& kernel : counters.kernels)
-    if (kernel.owner.empty()) write_kernel(page, kernel);
+  int number = 0;
+  for (const CounterSummary& kernel : counters.kernels) {
+    if (!kernel.owner.empty()) continue;
+    ++number;  // as the files of profile_plots are numbered
+    if (!kernel.counted()) continue;
+    write_kernel(page, kernel);
+    if (!stall_bar(kernel).empty())
+      page.formatted("![Warp stalls of " + markdown_text(kernel.name) + "](" + stall_bar_name(number) + ")");
+  }
+  write_calculated(page, counters);
   write_library_kernels(page, counters);
   if (!counters.cpu_events.empty()) {
     page.heading(3, "CPU events");

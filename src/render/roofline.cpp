@@ -233,15 +233,17 @@ std::string stall_bar(const model::CounterSummary& kernel) {
   return svg.str();
 }
 
+std::string stall_bar_name(int number) { return "stalls_" + std::to_string(number) + ".svg"; }
+
 std::vector<Plot> profile_plots(const model::Profile& profile) {
   std::vector<Plot> plots;
-  if (std::string svg = roofline(profile); !svg.empty()) plots.push_back({"roofline.svg", "Roofline", std::move(svg)});
+  if (std::string svg = roofline(profile); !svg.empty()) plots.push_back({kRooflineName, "Roofline", std::move(svg)});
   int number = 0;
   for (const model::CounterSummary& kernel : profile.counters.kernels) {
     if (!kernel.owner.empty()) continue;
     ++number;
     if (std::string svg = stall_bar(kernel); !svg.empty())
-      plots.push_back({"stalls_" + std::to_string(number) + ".svg", "Warp stalls of " + kernel.name, std::move(svg)});
+      plots.push_back({stall_bar_name(number), "Warp stalls of " + kernel.name, std::move(svg)});
   }
   return plots;
 }

@@ -31,6 +31,9 @@ std::string capture_roofline(const std::vector<CapturedPlace>& places);
 // One bar of the cycles between two instructions of a warp, divided by stall reason, the rest grey. Empty without stalls.
 std::string stall_bar(const model::CounterSummary& kernel);
 
+inline constexpr const char* kRooflineName = "roofline.svg";
+std::string stall_bar_name(int number);  // "stalls_1.svg"
+
 // "roofline.svg", then "stalls_1.svg", ... for each captured kernel that is the user's own; only what has values.
 std::vector<Plot> profile_plots(const model::Profile& profile);
 

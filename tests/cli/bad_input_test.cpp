@@ -56,6 +56,19 @@ TEST_F(BadInput, AWorkspaceThatCanNotBeWrittenIsRefused) {
   expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", "/proc/hone"}), 3, "/proc/hone");
 }
 
+TEST_F(BadInput, ThePassesOfAKernelRunForAProfilerOnlyAsAskedInFull) {
+  const std::vector<std::string> good = {"counter-pass", "cpu",     folder_ / "s", "rms_norm", "fp32",
+                                         "64",           "forward", "1",           "2"};
+  EXPECT_EQ(run(good).exit_status, 0) << run(good).error;
+  EXPECT_EQ(run({"counter-pass"}).exit_status, 2);
+  EXPECT_EQ(run({good.begin(), good.end() - 1}).exit_status, 2);
+  std::vector<std::string> unknown = good;
+  unknown[3] = "rms_nrom";
+  const base::Outcome outcome = run(unknown);
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_NE(outcome.error.find("'rms_nrom'"), std::string::npos) << outcome.error;
+}
+
 TEST_F(BadInput, AnOutputThatTakesNothingIsAnError) {
   const base::Outcome outcome = run_shell("exec \"$HONE\" list >/dev/full");
   expect_refused(outcome, 3, "standard output");

@@ -131,6 +131,25 @@ TEST(CaptureCommand, EndsByAnInterruptSoThatPartialResultsArePrinted) {
   EXPECT_GT(command.deadline_ms, 50'000) << "time to print after the interrupt";
 }
 
+TEST(CaptureCommand, AProgramThatSaysWhenIsNotCapturedFromItsStartAndHasNoWarmUpToSkip) {
+  CaptureRequest marked = request();
+  marked.from_start = false;
+  marked.warmup_launches = 0;
+  const auto arguments = capture_command({"/ncu", 2025, 3}, marked).arguments;
+  EXPECT_EQ(after(arguments, "--profile-from-start"), "off");
+  EXPECT_THAT(arguments, Not(Contains("--launch-skip")));
+  EXPECT_THAT(capture_command({"/ncu", 2025, 3}, request()).arguments, Not(Contains("--profile-from-start")));
+}
+
+TEST(CaptureCommand, ByHandIsOneLineForAShell) {
+  CaptureRequest spaced = request();
+  spaced.command = {"python3", "it's here/repro.py"};
+  const std::string line = command_by_hand(spaced);
+  EXPECT_THAT(line, ::testing::StartsWith("ncu --target-processes all --csv"));
+  EXPECT_THAT(line, HasSubstr("'regex:^(_rms_norm_backward_kernel|kernel\\.v2)$'"));
+  EXPECT_THAT(line, ::testing::EndsWith(" python3 'it'\\''s here/repro.py' > FILE.csv"));
+}
+
 TEST(CaptureCommand, AnOlderVersionCountsOverAllKernels) {
   const base::Command command = capture_command({"/ncu", 2022, 4}, request());
   EXPECT_THAT(command.arguments, Not(Contains("--filter-mode")));
@@ -191,6 +210,20 @@ TEST(Collect, GoesOnWithoutCountersAndSaysWhyAndHow) {
   EXPECT_EQ(counters->status, "available");
   EXPECT_EQ(counters->route, "nsight-compute");
   EXPECT_EQ(counters->kernels.size(), 1u);
+}
+
+TEST(Collect, SaysNothingOfClocksThatWereLeftAloneOnPurpose) {
+  ScriptedProcesses processes;
+  MemoryFiles files;
+  put(files, kParams, "RmProfilingAdminOnly: 0\n");
+  put(files, "/usr/local/cuda/bin/ncu", "");
+  processes.answers = {printed(kVersion),
+                       printed("==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, "
+                               "profiling results may be inconsistent.\n==WARNING== Something else.\n" +
+                               std::string(kCsv))};
+  const auto counters = collect(processes, files, {}, request());
+  ASSERT_TRUE(counters.ok());
+  EXPECT_EQ(counters->reason, "==WARNING== Something else.");
 }
 
 TEST(Collect, AnInterruptionIsPassedOn) {

@@ -1,4 +1,5 @@
-// Every point of the plane has exactly one class, and advice changes only across stated thresholds.
+// Every point of the plane has exactly one class, which changes only across stated thresholds. That of a launch's advice is
+// tested beside launches.
 #include "diagnose/classes.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ bool crosses_a_threshold(const Point& a, const Point& b) {
   return false;
 }
 
-TEST(Classes, AMillionStepsChangeClassAndAdviceOnlyAcrossAStatedThreshold) {
+TEST(Classes, AMillionStepsChangeTheClassOnlyAcrossAStatedThreshold) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> at(0, 100), step(-1, 1);
   int changes = 0;

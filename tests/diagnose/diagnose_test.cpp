@@ -8,6 +8,7 @@
 #include <random>
 
 #include "diagnose/advice.hpp"
+#include "diagnose/classes.hpp"
 #include "tests/diagnose/profiles.hpp"
 
 namespace hone::diagnose {
@@ -215,6 +216,96 @@ TEST(Diagnose, AProviderThatIsFasterIsAnOpportunity) {
   const Diagnosis diagnosis = diagnose(profile);
   EXPECT_TRUE(std::any_of(diagnosis.opportunities.begin(), diagnosis.opportunities.end(),
                           [](const auto& each) { return each.title == "eager is faster at hidden_size=8192"; }));
+}
+
+TEST(Diagnose, CalculatedOccupancyIsEvidenceAndALimiterButNoRouteOfCounters) {
+  model::Profile profile = test::gpu_profile(12, 0.97, 0.2);
+  profile.counters.kernels = {test::calculated_launch()};
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_EQ(diagnosis.bottleneck.cls, BottleneckClass::latency_bound);
+  EXPECT_THAT(diagnosis.bottleneck.plain_rule_class, HasSubstr("not applicable"));
+  EXPECT_THAT(diagnosis.bottleneck.limiter, HasSubstr("grid (132 programs, one an SM; 2 would fit)"));
+  EXPECT_THAT(diagnosis.bottleneck.limiter, HasSubstr("registers (128 a thread"));
+  EXPECT_THAT(diagnosis.bottleneck.limiter, HasSubstr("memory latency"));
+  const model::EvidenceRow* row = row_of(diagnosis, "forward: occupancy, calculated");
+  ASSERT_NE(row, nullptr);
+  EXPECT_THAT(row->observation, HasSubstr("at most 12.5 % of the warps in flight"));
+  EXPECT_EQ(row->supports, "latency-bound");
+  EXPECT_THAT(diagnosis.bottleneck.reasoning,
+              HasSubstr("Route without hardware counters: shares of the measured ceilings, ablations, occupancy by"));
+  EXPECT_THAT(diagnosis.bottleneck.reasoning, Not(HasSubstr("hardware counters alone")));
+}
+
+TEST(Diagnose, ARecordedPassGoesBeforeWhatAKernelsNameSuggests) {
+  model::Profile profile = test::gpu_profile(12, 0.97, 0.2);
+  model::CounterSummary first = test::calculated_launch(), named = first, other = first;
+  first.name = "count_tokens", first.pass = "forward", first.theoretical_occupancy_pct = 100;
+  named.name = "loss_forward", named.pass = "forward";
+  other.name = "forward_of_another", other.pass = "backward", other.theoretical_occupancy_pct = 75;
+  profile.counters.kernels = {other, first, named};
+  EXPECT_THAT(row_of(diagnose(profile), "forward: occupancy, calculated")->observation, HasSubstr("at most 12.5 %"))
+      << "the one that carries the pass's name is its main one";
+  profile.counters.kernels = {other, first};
+  EXPECT_THAT(row_of(diagnose(profile), "forward: occupancy, calculated")->observation, HasSubstr("at most 50"));
+}
+
+TEST(Diagnose, FewWarpsByCalculationRaiseTheShareFromWhichMemoryCounts) {
+  for (const double share : {70.0, 90.0}) {
+    model::Profile profile = test::gpu_profile(share, 0.5, 0.2);
+    profile.counters.kernels = {test::calculated_launch()};
+    EXPECT_EQ(diagnose(profile).bottleneck.cls,
+              share < kBusyWhenStarved ? BottleneckClass::latency_bound : BottleneckClass::memory_bound);
+  }
+}
+
+TEST(Diagnose, CountersBesideTheOtherRoutesAreSaidToAgreeOrToDiffer) {
+  model::Profile profile = test::gpu_profile(92, 0.98, 0.3);
+  model::CounterSummary kernel = test::calculated_launch(20);
+  kernel.compute_throughput_pct = 20;
+  kernel.memory_throughput_pct = 88;
+  kernel.occupancy_pct = 85;
+  kernel.theoretical_occupancy_pct = 100;
+  kernel.duration_us = 60;
+  profile.counters.status = "available";
+  profile.counters.kernels = {kernel};
+  const Diagnosis agreeing = diagnose(profile);
+  EXPECT_EQ(agreeing.bottleneck.confidence, model::Confidence::high);
+  ASSERT_NE(row_of(agreeing, "forward: routes"), nullptr);
+  EXPECT_EQ(row_of(agreeing, "forward: routes")->observation,
+            "shares of the ceilings: memory-bound, ablations: memory-bound, counters: memory-bound; they agree");
+  EXPECT_THAT(agreeing.bottleneck.reasoning, HasSubstr("Route: hardware counters, shares of the measured ceilings"));
+  profile.counters.kernels[0].memory_throughput_pct = 30;
+  profile.counters.kernels[0].compute_throughput_pct = 85;
+  const Diagnosis differing = diagnose(profile);
+  EXPECT_THAT(row_of(differing, "forward: routes")->observation, HasSubstr("they differ"));
+  EXPECT_EQ(row_of(differing, "forward: routes")->supports, "nothing");
+  EXPECT_EQ(differing.bottleneck.confidence, model::Confidence::low);
+}
+
+TEST(Diagnose, WarpsThatHelpSpeakForLatencyAndWarpsThatAreNotMissedAgainstIt) {
+  model::Profile profile = test::gpu_profile(92, 0.98, 0.3);
+  profile.counters.experiments.push_back({"fewer-warps", "8192", "forward", "num_warps=4", 1.01, 1.0, 1.02, ""});
+  ASSERT_NE(row_of(diagnose(profile), "forward: warps sweep"), nullptr);
+  EXPECT_EQ(row_of(diagnose(profile), "forward: warps sweep")->supports, "against latency-bound");
+  profile.counters.experiments.push_back({"more-warps", "8192", "forward", "num_warps=16", 0.7, 0.69, 0.71, ""});
+  EXPECT_EQ(row_of(diagnose(profile), "forward: warps sweep")->supports, "latency-bound");
+  profile.counters.experiments.clear();
+  profile.counters.experiments.push_back({"fewer-warps", "8192", "forward", "num_warps=4", 1.4, 1.39, 1.41, ""});
+  EXPECT_EQ(row_of(diagnose(profile), "forward: warps sweep")->supports, "nothing");
+}
+
+TEST(Diagnose, TimeThatDoesNotShrinkWithTheWorkIsFixedCost) {
+  model::Profile profile = test::gpu_profile(92, 0.98, 0.3);
+  profile.counters.experiments.push_back({"size-scaling", "8192", "forward", "hidden_size=4096", 0.51, 0.5, 0.52, ""});
+  const Diagnosis linear = diagnose(profile);
+  EXPECT_THAT(row_of(linear, "forward: size scaling")->observation, HasSubstr("2.0 % of the time does not shrink"));
+  EXPECT_EQ(row_of(linear, "forward: size scaling")->supports, "against latency-bound");
+  profile.counters.experiments.back().ratio = 0.9;
+  const Diagnosis fixed = diagnose(profile);
+  EXPECT_THAT(row_of(fixed, "forward: size scaling")->observation, HasSubstr("80.0 % of the time does not shrink"));
+  EXPECT_EQ(row_of(fixed, "forward: size scaling")->supports, "latency-bound");
+  profile.counters.experiments.back().parameter = "hidden_size=2048";  // of which no bytes are known
+  EXPECT_EQ(row_of(diagnose(profile), "forward: size scaling"), nullptr);
 }
 
 TEST(Diagnose, AnEmptyProfileStillHasAClassOfItsTierAndThreeRows) {

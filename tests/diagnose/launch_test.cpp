@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 namespace hone::diagnose {
 namespace {
 
@@ -104,6 +108,81 @@ TEST(LaunchReasoning, AProgramIsNoFractionOfOne) {
   for (const model::EvidenceRow& row : found.bottleneck.evidence)
     grid_row = grid_row || (row.signal == "Grid" && row.observation == "1 program, 0.01 waves on 108 SMs");
   EXPECT_TRUE(grid_row);
+}
+
+// The stated thresholds that the advice for a launch rests on, as signed distances: those of the classes are of its point.
+std::vector<double> advice_distances(const model::CounterSummary& kernel, const LaunchFacts& facts) {
+  Point p = facts.point;
+  p.compute_pct = std::clamp(p.compute_pct, 0.0, 100.0), p.memory_pct = std::clamp(p.memory_pct, 0.0, 100.0);
+  const double busy = starved(p) ? kBusyWhenStarved : kBusy;
+  const double waves = *kernel.waves_per_sm;
+  const double tail = waves > 1 ? 100 * (std::ceil(waves) - waves) / std::ceil(waves) : 0;
+  return {p.compute_pct - kBusy,
+          p.memory_pct - kBusy,
+          p.compute_pct - kBusyWhenStarved,
+          p.memory_pct - kBusyWhenStarved,
+          p.occupancy_pct - kStarvedOccupancy,
+          p.occupancy_pct - kBalancedOccupancy,
+          p.compute_pct - kBalancedFloor,
+          p.memory_pct - kBalancedFloor,
+          std::abs(p.compute_pct - p.memory_pct) - kBalancedGap,
+          p.compute_pct - p.memory_pct,
+          p.duration_us - kShortLaunchUs,
+          *kernel.l2_throughput_pct - kCacheBusy,
+          *kernel.l1_throughput_pct - busy,
+          facts.share_of_ceiling_pct - busy,
+          facts.share_of_ceiling_pct - kAtTheLimit,
+          *kernel.theoretical_occupancy_pct - kLowTheoreticalOccupancy,
+          tail - kTailLoss,
+          waves - 1,
+          kernel.stalls.front().pct - kStallShare};
+}
+
+TEST(LaunchAdvice, ChangesOnlyAcrossAStatedThreshold) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> pct(0, 105), step(-0.5, 0.5);
+  const model::DeviceInfo gpu = device(4e12);
+  const auto words = [&](const model::CounterSummary& kernel) {
+    std::vector<std::string> found;
+    for (const model::StrategyStep& each : diagnose_kernel(kernel, gpu).strategy_order) found.push_back(each.strategy);
+    return found;
+  };
+  int changes = 0;
+  for (int i = 0; i < 40'000; ++i) {
+    model::CounterSummary a;
+    a.name = "k";
+    a.occupancy_limiter = "registers";
+    a.compute_throughput_pct = pct(random);
+    a.memory_throughput_pct = pct(random);
+    a.l1_throughput_pct = pct(random);
+    a.l2_throughput_pct = pct(random);
+    a.dram_throughput_pct = pct(random) * 0.9;
+    a.occupancy_pct = pct(random);
+    a.theoretical_occupancy_pct = pct(random);
+    a.duration_us = 1 + pct(random) / 10;
+    a.dram_bytes = 4e6 * *a.duration_us * pct(random) / 100;
+    a.waves_per_sm = 0.2 + pct(random) / 30;
+    a.grid_size = 132 * *a.waves_per_sm;
+    a.sm_count = 132;
+    a.blocks_per_sm_limit = 1;
+    a.stalls = {{"long scoreboard", pct(random) / 2}};
+    model::CounterSummary b = a;
+    for (std::optional<double>* value : {&b.compute_throughput_pct, &b.memory_throughput_pct, &b.l1_throughput_pct,
+                                         &b.l2_throughput_pct, &b.occupancy_pct, &b.theoretical_occupancy_pct})
+      **value += step(random);
+    *b.duration_us += step(random) / 10;
+    *b.dram_bytes *= 1 + step(random) / 100;
+    *b.waves_per_sm += step(random) / 10;
+    b.stalls[0].pct += step(random);
+    if (words(a) == words(b)) continue;
+    ++changes;
+    const std::vector<double> before = advice_distances(a, launch_facts(a, gpu)),
+                              after = advice_distances(b, launch_facts(b, gpu));
+    bool crossed = false;
+    for (std::size_t k = 0; k < before.size(); ++k) crossed = crossed || (before[k] >= 0) != (after[k] >= 0);
+    ASSERT_TRUE(crossed) << ::testing::PrintToString(words(a)) << "\n" << ::testing::PrintToString(words(b));
+  }
+  EXPECT_GT(changes, 500) << "the walk met too few borders to have tested them";
 }
 
 }  // namespace

@@ -61,4 +61,34 @@ inline model::Profile one_size(double share_pct, double no_compute, double no_me
   return profile;
 }
 
+// A GPU of 4 TB/s copy whose launches were not counted: one pass at two sizes, half the bytes at the smaller one.
+inline model::Profile gpu_profile(double share_pct, double no_compute, double no_memory) {
+  model::Profile profile = cpu_profile();
+  profile.device.kind = "cuda";
+  profile.device.name = "test GPU";
+  profile.device.architecture = "hopper";
+  profile.device.compute_capability = "9.0";
+  profile.device.sm_count = 132;
+  add_pass(profile, "4096", "forward", 128e6, share_pct);
+  add_pass(profile, "8192", "forward", 256e6, share_pct);
+  add_ablations(profile, "8192", "forward", no_compute, no_memory);
+  profile.counters.reason = "the driver lets only administrators read counters";
+  return profile;
+}
+
+// A launch of which nothing was counted: one program of 8 warps on each multiprocessor, held there by registers.
+inline model::CounterSummary calculated_launch(double waves = 0.5) {
+  model::CounterSummary kernel;
+  kernel.name = "rms_norm_forward";
+  kernel.grid_size = 132;
+  kernel.block_size = 256;
+  kernel.sm_count = 132;
+  kernel.registers_per_thread = 128;
+  kernel.blocks_per_sm_limit = 2;
+  kernel.theoretical_occupancy_pct = 25;
+  kernel.occupancy_limiter = "registers";
+  kernel.waves_per_sm = waves;
+  return kernel;
+}
+
 }  // namespace hone::diagnose::test

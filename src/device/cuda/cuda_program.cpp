@@ -40,6 +40,12 @@ CudaProgram::~CudaProgram() {
   if (module_ != nullptr && session_->enter().ok()) (void)session_->driver().module_unload(module_);
 }
 
+EntryResources CudaProgram::resources(const std::string& entry) const {
+  const auto found = compiled_.kernels.find(entry);
+  if (found == compiled_.kernels.end()) return Program::resources(entry);
+  return {found->second.registers, found->second.spill_bytes(), found->second.static_shared_bytes};
+}
+
 base::Result<KernelFacts> CudaProgram::entry(const std::string& name) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const auto found = entries_.find(name); found != entries_.end()) return found->second;

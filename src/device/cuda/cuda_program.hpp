@@ -29,6 +29,8 @@ class CudaProgram final : public Program {
   ~CudaProgram() override;
 
   const ProgramInfo& info() const override { return compiled_.info; }
+  EntryResources resources(const std::string& entry) const override;
+  std::string machine_code() const override { return compiled_.native ? compiled_.image : ""; }
   const std::string& name() const { return name_; }
   const std::string& image() const { return compiled_.image; }
   bool native() const { return compiled_.native; }

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/process.hpp"
 #include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
 #include "repository/native/settings_store.hpp"
@@ -21,6 +22,10 @@ struct NativeContext {
   std::string settings_directory;  // empty: SettingsStore::default_directory()
   // Measured once for all sessions of the device.
   std::shared_ptr<std::optional<model::Ceilings>> ceilings = std::make_shared<std::optional<model::Ceilings>>();
+  // For Nsight Compute and the disassembler; none: a GPU's counters are not asked for.
+  base::Processes* processes = nullptr;
+  // Starts a program that takes a device and the words of a CounterPass behind this, and runs it.
+  std::vector<std::string> counter_command = {};
 };
 
 class NativeRepository final : public Repository {

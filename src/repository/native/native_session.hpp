@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "repository/native/bound_plan.hpp"
+#include "repository/native/experiments.hpp"
 #include "repository/native/native_repository.hpp"
 #include "repository/native/settings_store.hpp"
 #include "repository/native/workload.hpp"
@@ -62,7 +63,16 @@ class NativeSession final : public Session {
   base::Result<std::vector<FileChange>> installation(const model::Variant& variant) override;
   std::string variant_file_extension() const override { return "hpp"; }
 
+  // Each pass of the request's scope `launches` times at each size, from restored inputs: what a profiler is shown.
+  base::Result<void> run_passes(int launches);
+
  private:
+  // The settings in force of a pass, compiled and bound to the resident tensors of a size.
+  struct BoundPass {
+    std::shared_ptr<Workload> workload;
+    std::shared_ptr<device::Program> program;
+    std::unique_ptr<BoundPlan> plan;
+  };
   NativeSession(NativeContext& context, const kernels::Operation& operation)
       : context_(context), operation_(operation), store_(context.files, context.settings_directory) {}
 
@@ -86,6 +96,13 @@ class NativeSession final : public Session {
   MemoryUse memory_of(const kernels::Problem& problem, const kernels::Plan& forward,
                       const kernels::Plan& backward) const;
   base::Result<model::Parameter> parameter(const std::string& name, std::int64_t representative);
+  base::Result<BoundPass> bind_pass(kernels::Pass pass, std::int64_t x);
+  base::Result<model::Counters> system_counters();
+  base::Result<model::Counters> gpu_counters();
+  base::Result<model::Counters> capture(const std::vector<std::string>& kernels);
+  void add_instructions(const device::Program& program, model::Counters& counters);
+  std::vector<Change> changes_of(kernels::Pass pass, std::int64_t x) const;
+  base::Result<model::Comparison> compare_with(const Change& change, kernels::Pass pass, std::int64_t x);
   base::Result<std::vector<model::Experiment>> experiments(std::string& left_out);
   std::vector<kernels::Pass> passes_in_scope() const;
 
