@@ -6,11 +6,11 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "counters/ncu.hpp"
 #include "measure/dtypes.hpp"
 #include "measure/physics.hpp"
 #include "measure/statistics.hpp"
 #include "repository/liger/liger_session.hpp"
+#include "repository/liger/reproduction.hpp"
 
 namespace hone::repository::liger {
 
@@ -328,25 +328,26 @@ base::Result<model::Configuration> LigerSession::configuration() {
 base::Result<model::Counters> LigerSession::counters() {
   std::lock_guard lock(mutex_);
   WorkerSetup setup;
-  const std::string folder = base::join(context_.scratch, "worker");
   setup.device = worker_device_;
   setup.source = base::join(context_.root, "src");
   setup.op = op_.op;
   setup.module = module_;
-  const std::string requests = base::join(context_.scratch, "reproduce.jsonl");
-  if (auto written = context_.files.write_atomically(
-          requests, reproduction_requests(setup, case_of(std::to_string(sizes_.back())), passes(), 3));
-      !written)
-    return written.error();
-  counters::CaptureRequest request;
-  request.command = {context_.python, "-B", base::join(folder, "hone_worker.py"), requests};
+  std::vector<std::string> kernels;
   for (const model::KernelFact& kernel : op_.jit_kernels)
-    if (!kernel.is_device_helper) request.kernels.push_back(kernel.name);
-  request.limit_s = 90;
+    if (!kernel.is_device_helper) kernels.push_back(kernel.name);
+  const std::string script = base::join(base::parent(context_.scratch), "repro_" + op_.op + ".py");
+  const counters::CaptureRequest request = reproduction_capture(context_.python, script, kernels);
+  const std::string by_hand = counters::command_by_hand(request);
+  const std::string text = reproduction_script(setup, case_of(std::to_string(sizes_.back())), passes(), by_hand);
+  if (auto written = context_.files.write_atomically(script, text); !written) return written.error();
   std::map<std::string, std::string> environment;
   for (const char* name : {"PATH", "CUDA_HOME", "CUDA_PATH"})
     if (const char* value = std::getenv(name)) environment[name] = value;
-  return counters::collect(context_.processes, context_.files, environment, request);
+  auto counters = counters::collect(context_.processes, context_.files, environment, request);
+  if (counters && counters->status != "available")
+    counters->remedy +=
+        "; where counters may be read, capture by hand and give the file to 'hone counters': " + by_hand;
+  return counters;
 }
 
 }  // namespace hone::repository::liger

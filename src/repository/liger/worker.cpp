@@ -267,13 +267,4 @@ base::Result<std::map<std::string, std::vector<double>>> Worker::ceilings(bool q
   return found;
 }
 
-std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes,
-                                  int times) {
-  Json start = start_request(setup), run = case_request(spec);
-  start["id"] = 1;
-  run["do"] = "run_once", run["name"] = "v0", run["modes"] = modes, run["times"] = times, run["id"] = 3;
-  const Json load = {{"do", "load"}, {"name", "v0"}, {"file", ""}, {"id", 2}};
-  return start.dump() + "\n" + load.dump() + "\n" + run.dump() + "\n";
-}
-
 }  // namespace hone::repository::liger

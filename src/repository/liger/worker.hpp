@@ -105,10 +105,6 @@ class Worker {
   std::int64_t next_ = 1;
 };
 
-// A file of requests that runs each pass a few times and ends: what a profiler is given.
-std::string reproduction_requests(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& modes,
-                                  int times);
-
 const char* architecture_of(const std::string& compute_capability);
 
 }  // namespace hone::repository::liger

@@ -152,15 +152,6 @@ class Worker:
         self.cases.clear()
         return {"samples": self.machine.ceilings(request.get("quick", False))}
 
-    def run_once(self, request):
-        case, implementation = self.case(request), self.implementations[request["name"]]
-        with self.torch.enable_grad():
-            for _ in range(request.get("times", 1)):
-                for mode in request["modes"]:
-                    case.prepare(implementation, mode)()
-            self.machine.synchronize()
-        return {}
-
     def checked(self, found):
         self.machine.synchronize()
         tampered = self.state.tampered()
@@ -211,5 +202,4 @@ def serve(lines):
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    # A file of requests instead of a partner: what a profiler runs.
-    serve(open(sys.argv[1]) if len(sys.argv) > 1 else sys.stdin)
+    serve(sys.stdin)
