@@ -70,7 +70,7 @@ class Measurement {
   }
   // Device times of `count` runs after one that is not kept; wall times where asked.
   base::Result<std::vector<double>> times(const Launch& one, int count, bool cold, bool wall = false) {
-    auto prepared = hone::device::cuda::prepare({one});
+    auto prepared = hone::device::cuda::prepare(*parts_.session, {one});
     if (!prepared) return prepared.error();
     std::vector<double> kept;
     for (int i = 0; i <= count; ++i) {
@@ -120,6 +120,7 @@ base::Result<void> Measurement::prepare() {
   // Random values, as those of kernels are: a bus full of zeros switches less.
   for (CudaBuffer* buffer : {first_.get(), second_.get()}) {
     auto filling = hone::device::cuda::prepare(
+        *parts_.session,
         {launch("ceiling_random", 4096, 256, {BufferView{buffer, 0}, half_bytes_ / 4, std::int32_t{2}})});
     if (!filling) return filling.error();
     if (auto queued = enqueue(*parts_.session, *filling); !queued) return queued;

@@ -32,7 +32,4 @@ void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& optio
 // 20, 50 and 80 % quantiles.
 model::Ceiling summarize(std::vector<double> values);
 
-// The path of cuBLASLt as it would be opened, or "" with what was tried.
-std::string find_cublas_lt(base::FileSystem& files, const SearchEnvironment& environment, std::string& tried);
-
 }  // namespace hone::device::cuda

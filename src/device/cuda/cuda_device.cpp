@@ -119,7 +119,7 @@ class CudaDevice final : public Device {
   base::Result<void> run(const std::vector<Launch>& launches) override {
     const std::lock_guard<std::mutex> lock(running_);
     if (auto entered = session_->enter(); !entered) return entered;
-    auto prepared = prepare(launches);
+    auto prepared = prepare(*session_, launches);
     if (!prepared) return prepared.error();
     if (auto queued = enqueue(*session_, *prepared); !queued) return queued;
     return session_->synchronize(words_for(*prepared));
@@ -138,7 +138,7 @@ class CudaDevice final : public Device {
   base::Result<model::Sample> time(const std::vector<Launch>& launches, const TimingConditions& conditions) override {
     const std::lock_guard<std::mutex> lock(running_);
     if (auto entered = ready_to_time(); !entered) return entered.error();
-    auto prepared = prepare(launches);
+    auto prepared = prepare(*session_, launches);
     if (!prepared) return prepared.error();
     return stopwatch_.time(*prepared, conditions.cold_cache);
   }

@@ -119,6 +119,10 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
                                  const std::string& remedy) {
       return base::Error{kind, expected, found, "launch of '" + launch.entry + "'", remedy};
     };
+    if (launch.product) {
+      if (auto checked = check_product(*launch.product); !checked) return checked;
+      continue;
+    }
     if (dynamic_cast<const CudaProgram*>(launch.program) == nullptr)
       return wrong(base::ErrorKind::internal, "a program compiled by the CUDA device",
                    launch.program == nullptr ? "none" : "another device's", "");
@@ -146,10 +150,22 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
   return {};
 }
 
-base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& launches) {
+base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std::vector<Launch>& launches) {
   if (auto checked = check_launches(launches); !checked) return checked.error();
   std::vector<PreparedLaunch> prepared;
   for (const Launch& launch : launches) {
+    if (launch.product) {
+      auto library = session.products();
+      if (!library) return library.error();
+      auto product = (*library)->prepare(*launch.product);
+      if (!product) return product.error();
+      PreparedLaunch ready;
+      ready.entry = launch.entry;
+      ready.program = "cuBLASLt";
+      ready.product = *product;
+      prepared.push_back(std::move(ready));
+      continue;
+    }
     const auto& program = dynamic_cast<const CudaProgram&>(*launch.program);
     auto facts = program.entry(launch.entry);
     if (!facts) return facts.error();
@@ -182,6 +198,12 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
   std::vector<std::uint64_t> slots;
   std::vector<void*> pointers;
   for (PreparedLaunch& launch : launches) {
+    if (launch.product) {
+      auto library = session.products();
+      if (!library) return library.error();
+      if (auto queued = (*library)->enqueue(*launch.product); !queued) return queued;
+      continue;
+    }
     // The slots lie one after another: a kernel may take them as parameters, or all of them as one struct.
     slots = launch.values;
     slots.resize(launch.values.size() + spare_parameters);

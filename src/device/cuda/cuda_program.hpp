@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "device/cuda/compiler.hpp"
+#include "device/cuda/matrix_product.hpp"
 #include "device/cuda/session.hpp"
 #include "device/device.hpp"
 
@@ -58,13 +60,15 @@ struct PreparedLaunch {
   Function function = nullptr;
   unsigned grid = 0, block = 0, dynamic_shared_bytes = 0;
   int cluster_size = 1;
-  std::vector<std::uint64_t> values;  // one slot an argument; the value stands at its start
+  std::vector<std::uint64_t> values;       // one slot an argument; the value stands at its start
+  std::optional<PreparedProduct> product;  // then `entry` is its name, and the rest means nothing
 };
 
 // What is wrong with a launch whatever its code does; empty when nothing is. Loads no code.
 base::Result<void> check_launches(const std::vector<Launch>& launches);
-// Loads programs where needed; launches of 0 programs fall away. The session must have been entered.
-base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& launches);
+// Loads programs and chooses algorithms of matrix products where needed; launches of 0 programs fall away. The session must have
+// been entered, and its stream be free.
+base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std::vector<Launch>& launches);
 // Hands the launches to the stream and returns without waiting.
 base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& launches);
 // "'rms_norm_forward' of 'rms_norm forward'", the first of several, for messages.

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "device/cuda/ceilings.hpp"
+#include "device/cuda/cublas_lt.hpp"
 #include "device/cuda/driver_api.hpp"
 
 namespace hone::device::cuda {

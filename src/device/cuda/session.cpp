@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "device/cuda/matrix_product.hpp"
+
 namespace hone::device::cuda {
 
 base::Result<std::shared_ptr<GpuSession>> GpuSession::open(const DriverApi& driver, int ordinal) {
@@ -38,12 +40,28 @@ base::Result<std::shared_ptr<GpuSession>> GpuSession::open(const DriverApi& driv
   return std::make_shared<GpuSession>(driver, ordinal, device, context, stream);
 }
 
+GpuSession::GpuSession(const DriverApi& driver, int ordinal, DeviceHandle device, Context context, Stream stream)
+    : driver_(driver), ordinal_(ordinal), device_(device), context_(context), stream_(stream) {}
+
 GpuSession::~GpuSession() {
   // Failures here have nobody to go to: the context goes with the process.
   (void)driver_.context_set(context_);
+  products_.reset();
   (void)driver_.stream_destroy(stream_);
   (void)driver_.context_release(device_);
 }
+
+base::Result<ProductLibrary*> GpuSession::products() {
+  if (products_ == nullptr) {
+    base::SystemFiles files;
+    auto api = open_cublas_lt(files, SearchEnvironment::from_process());
+    if (!api) return api.error();
+    set_products(*api);
+  }
+  return products_.get();
+}
+
+void GpuSession::set_products(const LtApi& api) { products_ = std::make_unique<ProductLibrary>(*this, api); }
 
 int GpuSession::attribute(DeviceAttribute which) const {
   int value = 0;

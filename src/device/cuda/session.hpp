@@ -13,12 +13,14 @@
 
 namespace hone::device::cuda {
 
-class GpuSession {
+class ProductLibrary;
+struct LtApi;
+
+class GpuSession : public std::enable_shared_from_this<GpuSession> {
  public:
   // Initialises the driver and retains the GPU's primary context. Errors name the remedy.
   static base::Result<std::shared_ptr<GpuSession>> open(const DriverApi& driver, int ordinal);
-  GpuSession(const DriverApi& driver, int ordinal, DeviceHandle device, Context context, Stream stream)
-      : driver_(driver), ordinal_(ordinal), device_(device), context_(context), stream_(stream) {}
+  GpuSession(const DriverApi& driver, int ordinal, DeviceHandle device, Context context, Stream stream);
   GpuSession(const GpuSession&) = delete;
   GpuSession& operator=(const GpuSession&) = delete;
   ~GpuSession();
@@ -37,6 +39,10 @@ class GpuSession {
   base::Result<void> synchronize(const std::string& what);
   bool lost() const { return lost_.load(); }
 
+  // Matrix products on this GPU. Opens cuBLASLt where nothing was set before; an error says how to get it.
+  base::Result<ProductLibrary*> products();
+  void set_products(const LtApi& api);
+
   std::atomic<std::size_t> allocated{0};  // bytes of buffers
 
  private:
@@ -48,6 +54,7 @@ class GpuSession {
   std::atomic<bool> lost_{false};
   std::mutex mutex_;
   base::Error first_error_;
+  std::unique_ptr<ProductLibrary> products_;
 };
 
 // Device memory. Holds the session: it may outlive the device object.

@@ -42,7 +42,8 @@ Request request_for(const std::vector<Launch>& launches) {
   WireText body;
   body.add(static_cast<std::uint32_t>(launches.size()));
   for (const Launch& launch : launches) {
-    body.add(number(programs, dynamic_cast<const CudaProgram*>(launch.program)));
+    const auto* program = dynamic_cast<const CudaProgram*>(launch.program);
+    body.add(program == nullptr ? std::uint32_t{0} : number(programs, program));  // a product needs none
     body.add_text(launch.entry);
     body.add(launch.programs);
     body.add(static_cast<std::int32_t>(launch.threads));
@@ -62,6 +63,20 @@ Request request_for(const std::vector<Launch>& launches) {
         body.add(std::get<float>(argument));
       }
     }
+    body.add(static_cast<std::uint8_t>(launch.product ? 1 : 0));
+    if (!launch.product) continue;
+    const MatrixProduct& product = *launch.product;
+    for (const std::int64_t value :
+         {product.m, product.n, product.k, product.a_stride, product.b_stride, product.c_stride})
+      body.add(value);
+    for (const BufferView& view : {product.a, product.b, product.c}) {
+      body.add(number(request.buffers, dynamic_cast<const CudaBuffer*>(view.buffer)));
+      body.add(static_cast<std::uint64_t>(view.offset_bytes));
+    }
+    for (const int flag :
+         {int(product.a_transposed), int(product.b_transposed), int(product.input), int(product.output)})
+      body.add(static_cast<std::uint8_t>(flag));
+    body.add(product.beta);
   }
   WireText head;
   head.add(kTrialMark);

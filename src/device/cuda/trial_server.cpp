@@ -58,7 +58,7 @@ class Server {
     if (!reader.good()) return broken_request();
 
     if (auto entered = session_->enter(); !entered) return entered;
-    auto prepared = prepare(launches);
+    auto prepared = prepare(*session_, launches);
     if (!prepared) return prepared.error();
     WireText ready;
     ready.add(kTrialReady);
@@ -100,6 +100,26 @@ class Server {
     return {};
   }
 
+  BufferView take_view(WireReader& reader) {
+    const auto buffer = reader.take<std::uint32_t>();
+    const auto offset = reader.take<std::uint64_t>();
+    return {buffer < buffers_.size() ? buffers_[buffer].get() : nullptr, offset};
+  }
+
+  MatrixProduct take_product(WireReader& reader) {
+    MatrixProduct product;
+    for (std::int64_t* number :
+         {&product.m, &product.n, &product.k, &product.a_stride, &product.b_stride, &product.c_stride})
+      *number = reader.take<std::int64_t>();
+    for (BufferView* view : {&product.a, &product.b, &product.c}) *view = take_view(reader);
+    product.a_transposed = reader.take<std::uint8_t>() != 0;
+    product.b_transposed = reader.take<std::uint8_t>() != 0;
+    product.input = static_cast<ElementType>(reader.take<std::uint8_t>());
+    product.output = static_cast<ElementType>(reader.take<std::uint8_t>());
+    product.beta = reader.take<float>();
+    return product;
+  }
+
   std::vector<Launch> take_launches(WireReader& reader, const std::vector<std::shared_ptr<CudaProgram>>& programs) {
     std::vector<Launch> launches;
     const auto count = reader.take<std::uint32_t>();
@@ -115,18 +135,13 @@ class Server {
       const auto arguments = reader.take<std::uint32_t>();
       for (std::uint32_t a = 0; a < arguments && reader.good(); ++a) {
         switch (reader.take<std::uint8_t>()) {
-          case 0: {
-            const auto buffer = reader.take<std::uint32_t>();
-            const auto offset = reader.take<std::uint64_t>();
-            launch.arguments.emplace_back(
-                BufferView{buffer < buffers_.size() ? buffers_[buffer].get() : nullptr, offset});
-            break;
-          }
+          case 0: launch.arguments.emplace_back(take_view(reader)); break;
           case 1: launch.arguments.emplace_back(reader.take<std::int32_t>()); break;
           case 2: launch.arguments.emplace_back(reader.take<std::int64_t>()); break;
           default: launch.arguments.emplace_back(reader.take<float>()); break;
         }
       }
+      if (reader.take<std::uint8_t>() != 0) launch.product = take_product(reader);
       launches.push_back(std::move(launch));
     }
     return launches;

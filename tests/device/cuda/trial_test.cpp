@@ -118,6 +118,7 @@ class ServedTrial : public TrialTest {
     text.add(std::uint64_t{4});
     text.add(std::uint8_t{2});
     text.add(std::int64_t{11});
+    text.add(std::uint8_t{0});  // no matrix product
     ASSERT_EQ(wire_send_message(ends_[0], text.bytes(), 0), Wire::complete);
     ASSERT_EQ(wire_send(ends_[0], reinterpret_cast<const void*>(data_->pointer()), data_->bytes(), 0), Wire::complete);
   }
