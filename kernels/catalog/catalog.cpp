@@ -7,6 +7,7 @@
 #include "kernels/cross_entropy/cross_entropy_operation.hpp"
 #include "kernels/dyt/dyt_operation.hpp"
 #include "kernels/fused_add_rms_norm/fused_add_rms_norm_operation.hpp"
+#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_operation.hpp"
 #include "kernels/geglu/geglu_operation.hpp"
 #include "kernels/grpo_loss/grpo_loss_operation.hpp"
 #include "kernels/layer_norm/layer_norm_operation.hpp"
@@ -82,6 +83,8 @@ double Operation::value_scale(Pass, const std::string& tensor, const Problem&, c
   return root_mean_square(results.at(tensor));
 }
 
+std::vector<double> Operation::term_sizes(Pass, const std::string&, const Problem&, const Values&) const { return {}; }
+
 Options default_options(const Operation& operation) {
   Options options;
   for (const OptionSpec& spec : operation.options()) {
@@ -143,6 +146,7 @@ const std::vector<std::unique_ptr<Operation>>& catalog() {
     all.push_back(make_geglu());
     all.push_back(make_fused_add_rms_norm());
     all.push_back(make_cross_entropy());
+    all.push_back(make_fused_linear_cross_entropy());
     all.push_back(make_grpo_loss());
     return all;
   }();

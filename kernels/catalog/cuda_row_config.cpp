@@ -52,7 +52,9 @@ std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, cons
   if (config.block_row > power_of_two_from(rows)) return "BLOCK_ROW must be at most the number of rows";
   if (!fits(config, problem)) {
     if (config.block_row > 1) return "a row that exceeds its threads' vectors is worked on alone";
-    if (space.keeps_rows() && !exceeds_every_block(space, problem))
+    // A row longer than that may be read twice: by few programs at a time it comes from a cache.
+    const bool may_go_in_stretches = vectors > space.longest_held_vectors;
+    if (space.keeps_rows() && !may_go_in_stretches && !exceeds_every_block(space, problem))
       return "NUM_WARPS * 32 / BLOCK_ROW * VECTORS must hold a row";
     return config.vectors == 4 ? "" : "VECTORS must be 4 where a row goes in chunks";
   }
@@ -168,6 +170,20 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
 //   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %).
 namespace {
 
+// A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in stretches by 8 warps where
+// the rows of all programs stay in the caches together (32768 columns: 0.322 ms; held by one block of 32 warps 0.457), by 32 warps
+// where fewer rows must be under way (128256 columns: 1.40 ms with results evicted first, 1.45 without; 8 warps 1.56).
+Settings settings_in_stretches(const RowSpace& space, const Problem& problem) {
+  const bool is_very_long = row_vectors(problem) > 8192;
+  Settings settings = {{"num_warps", is_very_long ? 32 : 8},
+                       {"VECTORS", 4},
+                       {"BLOCK_ROW", 1},
+                       {"PROGRAMS_PER_SM", 1},
+                       {"CACHE_POLICY", is_very_long && space.evicts_results ? 1 : 0}};
+  if (space.streamed_operands > 0) settings["num_stages"] = 0;
+  return settings;
+}
+
 struct Wish {
   bool walks = false;
   int vectors = 4, threads = 256, least_block_row = 1, programs_per_sm = 1, stages = 0;
@@ -195,6 +211,7 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
   const std::int64_t vectors = row_vectors(problem), rows = std::max<std::int64_t>(problem.rows, 1);
   const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
   const Wish wish = wish_for(space, has_stages, vectors);
+  if (vectors > space.longest_held_vectors) return settings_in_stretches(space, problem);
   Settings settings;
   for (std::int64_t held = wish.vectors; held <= most_vectors_of_a_thread; held *= 2) {
     // Rows short enough that a warp holds one go to a warp, at least.

@@ -119,6 +119,7 @@ struct Plan {
 struct Traffic {
   double bytes_read = 0, bytes_written = 0;  // the least any implementation moves: each input once, each output once
   double flops = 0;
+  double matrix_flops = 0;  // those of `flops` that are in matrix products of the problem's type
   double bytes() const { return bytes_read + bytes_written; }
 };
 
@@ -198,6 +199,10 @@ class Operation {
   // where terms cancel (a gradient orthogonal to its input). `inputs` as before the pass, `results` of the reference.
   virtual double value_scale(Pass pass, const std::string& tensor, const Problem& problem, const Values& inputs,
                              const Values& results) const;
+  // The size of what is added up in each element of a tensor, where its terms are rounded and may cancel: it then stands beside
+  // |reference| and the value_scale in that element's bound. Empty: the value_scale says enough. `inputs` as before the pass.
+  virtual std::vector<double> term_sizes(Pass pass, const std::string& tensor, const Problem& problem,
+                                         const Values& inputs) const;
 };
 
 // Of the finite ones; 0 where there are none.

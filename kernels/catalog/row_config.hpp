@@ -44,6 +44,9 @@ struct RowSpace {
   int shared_rows = 0;
   int streamed_operands = 0;
   int registers = 36, registers_per_vector = 36;
+  // CUDA: rows longer than this many 16-byte vectors go in stretches, read again from a cache, although a block could hold one.
+  std::int64_t longest_held_vectors = 65536;
+  bool evicts_results = true;  // nothing reads the results soon
 
   // Whether a row is used again after a reduction over it, or sums over rows are kept: it must lie on the chip.
   bool keeps_rows() const { return reads_rows_twice || has_programs_per_thread; }

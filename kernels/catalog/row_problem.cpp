@@ -92,6 +92,17 @@ double unit_roundoff(DType dtype) {
 
 double smallest_normal(DType dtype) { return dtype == DType::fp16 ? 0x1p-14 : 0x1p-126; }
 
+std::vector<double> rounded_terms(const std::vector<double>& terms, std::int64_t columns) {
+  const std::size_t width = std::size_t(std::max<std::int64_t>(columns, 0));
+  std::vector<double> sizes(width), squares(width);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    sizes[i % width] += std::fabs(terms[i]);
+    squares[i % width] += terms[i] * terms[i];
+  }
+  for (std::size_t c = 0; c < width; ++c) sizes[c] = std::min(sizes[c], 6 * 0.42 * std::sqrt(squares[c]));
+  return sizes;
+}
+
 double sum_error(std::int64_t terms) {
   const double chain = std::min<double>(double(terms) / 4 + 1, 1024) + double(terms) / 4096 + 6;
   return 4 * std::sqrt(chain) * 0x1p-24;

@@ -45,6 +45,10 @@ Launch column_sum_launch(const RowConfig& config, const std::string& entry, cons
 double unit_roundoff(DType dtype);
 // The smallest normal number: values below it are rounded to steps of its unit_roundoff, whatever their size.
 double smallest_normal(DType dtype);
+// What the roundings of a sum's terms leave in it, in units of one rounding, for each column of a rows x columns matrix of terms:
+// the sum of their sizes, which no rounding exceeds, or six standard deviations of independent ones (0.42 units each, the mean
+// over a binade), whichever is less.
+std::vector<double> rounded_terms(const std::vector<double>& terms, std::int64_t columns);
 // Error of an fp32 sum of n terms relative to its terms' scale: four standard deviations of the random walk of the
 // roundings along the longest chain of additions. A CPU's vectors have at least 4 lanes, chains end after 1024 additions.
 double sum_error(std::int64_t terms);

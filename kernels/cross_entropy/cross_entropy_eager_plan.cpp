@@ -6,10 +6,12 @@
 namespace kernels::cross_entropy {
 
 // log_softmax in its primitive operations, the rows' losses, and the chain rule back to the logits.
-void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& logits, const Operand& gradient) {
+void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& logits, const Operand& gradient,
+                       const EagerParts& parts) {
   const bool softcap = number_option(problem, "softcap") != 0,
              smoothing = number_option(problem, "label_smoothing") != 0;
-  const bool weighted = flag_option(problem, "weight");
+  const std::string class_weight = class_weight_name(problem);
+  const bool weighted = flag_option(problem, class_weight);
   const float cap = float(number_option(problem, "softcap"));
   const std::int64_t rows = problem.rows;
   const auto fp32 = [&](const std::string& name) { return plan.temporary(name, DType::fp32); };
@@ -31,10 +33,10 @@ void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& l
   plan.over_rows("eager_exponential", {powers, shifted});
   plan.row_reduction("eager_sum", sum, powers, 1);
   plan.launch("eager_log_sum", 1, {tensor(lse), tensor(sum), tensor(largest), rows});
-  plan.over_rows("eager_divide_rows", {shares, powers}, {sum});
+  if (parts.has_gradient) plan.over_rows("eager_divide_rows", {shares, powers}, {sum});
   if (smoothing) {
     Operand terms = x;
-    if (weighted) plan.over_rows("eager_scale_columns", {terms = fp32("weighted_logits"), x}, {"weight"});
+    if (weighted) plan.over_rows("eager_scale_columns", {terms = fp32("weighted_logits"), x}, {class_weight});
     plan.row_reduction("eager_sum", weighted_x, terms, 1);
   }
   Plan& raw = plan.raw();
@@ -45,14 +47,15 @@ void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& l
                                      tensor(along),  tensor(level), tensor(at_label)};
   for (Argument& argument : forward_arguments(problem, 0, rows, rows)) arguments.push_back(std::move(argument));
   plan.launch("eager_row_losses", rows > 0 ? 1 : 0, std::move(arguments));
-  add_reductions("eager_reduce", problem, plan.threads(), raw);
+  if (parts.reductions) add_reductions("eager_reduce", problem, plan.threads(), raw);
+  if (!parts.has_gradient) return;
 
   Operand g = fp32("gradient");
   plan.over_rows("eager_scale_rows", {g, shares}, {along});
   if (smoothing) {
     const Operand before = g;
     std::vector<std::string> vectors = {level};
-    if (weighted) vectors.push_back("weight");
+    if (weighted) vectors.push_back(class_weight);
     plan.over_rows("eager_subtract_level", {g = fp32("gradient_smoothed"), before}, vectors);
   }
   const Operand at = fp32("gradient_at_label"), before = g;

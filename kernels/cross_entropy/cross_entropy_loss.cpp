@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/catalog/row_problem.hpp"
+#include "kernels/cross_entropy/cross_entropy_options.hpp"
 
 namespace kernels::cross_entropy {
 
@@ -16,7 +17,7 @@ LossOptions loss_options(const Problem& problem) {
   options.lse_square_scale = number_option(problem, "lse_square_scale");
   options.softcap = number_option(problem, "softcap");
   options.mean = problem.options.at("reduction") == "mean";
-  options.weighted = flag_option(problem, "weight");
+  options.weighted = flag_option(problem, class_weight_name(problem));
   const auto scaling = problem.options.find("use_token_scaling");
   options.token_scaling = scaling != problem.options.end() && scaling->second == "yes";
   return options;

@@ -11,7 +11,7 @@ namespace kernels::cross_entropy {
 namespace {
 
 bool reduces(const Problem& problem) { return problem.options.at("reduction") != "none"; }
-bool weighted(const Problem& problem) { return flag_option(problem, "weight"); }
+bool weighted(const Problem& problem) { return flag_option(problem, class_weight_name(problem)); }
 bool in_use(const Problem& problem, const std::string& number) { return number_option(problem, number) != 0; }
 
 // The row values that the options ask for, as the outputs they become.
@@ -34,10 +34,14 @@ bool needs_totals(const Problem& problem) {
 
 }  // namespace
 
-std::vector<OptionSpec> loss_option_specs() {
+std::string class_weight_name(const Problem& problem) {
+  return problem.options.count("ce_weight") > 0 ? "ce_weight" : "weight";
+}
+
+std::vector<OptionSpec> loss_option_specs(const std::string& class_weight) {
   return {
       {"reduction", {"mean", "sum", "none"}, "of the rows' losses; mean: over rows (or weights) that are not ignored"},
-      {"weight", {"no", "yes"}, "whether each class has a weight"},
+      {class_weight, {"no", "yes"}, "whether each class has a weight"},
       {"return_z_loss", {"no", "yes"}, "whether the z loss is also returned by itself"},
       {"return_token_accuracy",
        {"no", "yes"},
@@ -84,7 +88,8 @@ std::vector<TensorSpec> loss_tensors(const Problem& problem) {
   target.rare_share = 0.125;
   tensors.push_back(target);
   if (weighted(problem)) {
-    tensors.push_back({"weight", problem.dtype, 1, problem.columns, problem.columns, Distribution::uniform, 1, 0.5});
+    tensors.push_back({class_weight_name(problem), problem.dtype, 1, problem.columns, problem.columns,
+                       Distribution::uniform, 1, 0.5});
   }
   const std::int64_t values = reduces(problem) ? 1 : problem.rows;
   for (const std::string& name : losses(problem)) tensors.push_back({name, DType::fp32, values, 1, 1});
@@ -96,7 +101,7 @@ std::vector<TensorSpec> loss_tensors(const Problem& problem) {
 }
 
 std::vector<std::string> loss_inputs(const Problem& problem) {
-  if (weighted(problem)) return {"target", "weight"};
+  if (weighted(problem)) return {"target", class_weight_name(problem)};
   return {"target"};
 }
 
@@ -120,13 +125,14 @@ std::string row_values(const Problem& problem, const std::string& output) {
 
 void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan) {
   if (!needs_totals(problem)) return;
-  plan.launches.push_back({entry,
-                           1,
-                           threads,
-                           0,
-                           1,
-                           {tensor("totals"), tensor("target"), tensor_or_null("weight", weighted(problem)),
-                            problem.rows, problem.columns, std::int64_t(number_option(problem, "ignore_index"))}});
+  plan.launches.push_back(
+      {entry,
+       1,
+       threads,
+       0,
+       1,
+       {tensor("totals"), tensor("target"), tensor_or_null(class_weight_name(problem), weighted(problem)), problem.rows,
+        problem.columns, std::int64_t(number_option(problem, "ignore_index"))}});
 }
 
 void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan) {
@@ -153,7 +159,7 @@ std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t fir
     return TensorArgument{"predicted_tokens", first * size_of(DType::int64)};
   };
   return {TensorArgument{"target", first * size_of(DType::int64)},
-          tensor_or_null("weight", weighted(problem)),
+          tensor_or_null(class_weight_name(problem), weighted(problem)),
           tensor_or_null("totals", needs_totals(problem)),
           values("loss"),
           values("z_loss"),

@@ -9,7 +9,10 @@
 
 namespace kernels::cross_entropy {
 
-std::vector<OptionSpec> loss_option_specs();
+// `class_weight`: what the option and the tensor of class weights are called: "weight", or "ce_weight" where a weight is
+// something else already.
+std::vector<OptionSpec> loss_option_specs(const std::string& class_weight = "weight");
+std::string class_weight_name(const Problem& problem);
 // What is wrong with their values beyond each one's own range.
 std::string check_loss_options(const Problem& problem);
 std::vector<std::pair<std::string, std::string>> loss_defines(const Problem& problem);
@@ -27,7 +30,7 @@ std::string row_values(const Problem& problem, const std::string& output);
 // The launch that counts, where something needs its totals; the launches that reduce row values.
 void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan);
 void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan);
-// The arguments of cross_entropy::forward behind `x, x_stride, bias`, for rows [first, first + count).
+// The arguments of cross_entropy::forward behind `x, x_stride, bias, upstream`, for rows [first, first + count).
 std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
                                         std::int64_t rows_per_program);
 

@@ -13,6 +13,8 @@
 //   RETURN_Z_LOSS, RETURN_ACCURACY, RETURN_PREDICTION    1: the row's z, whether y is the first largest column, that column
 //   HAS_BIAS                                             1: a row added to every row of logits
 //   TOKEN_SCALING                                        1: loss, z and gradient are multiplied by p[y], taken as a constant
+//   HAS_GRADIENT                                         0: the logits stay as they are
+//   HAS_UPSTREAM                                         1: each row's gradient is multiplied by the gradient of its loss
 #pragma once
 
 #include "kernels/tile/tile.hpp"
@@ -50,6 +52,12 @@
 #ifndef TOKEN_SCALING
 #define TOKEN_SCALING 0
 #endif
+#ifndef HAS_GRADIENT
+#define HAS_GRADIENT 1
+#endif
+#ifndef HAS_UPSTREAM
+#define HAS_UPSTREAM 0
+#endif
 
 namespace cross_entropy {
 
@@ -58,6 +66,7 @@ constexpr bool has_weight = HAS_WEIGHT != 0, has_smoothing = HAS_SMOOTHING != 0,
 constexpr bool has_softcap = HAS_SOFTCAP != 0, has_bias = HAS_BIAS != 0, mean_reduction = MEAN_REDUCTION != 0;
 constexpr bool return_z_loss = RETURN_Z_LOSS != 0, return_accuracy = RETURN_ACCURACY != 0;
 constexpr bool return_prediction = RETURN_PREDICTION != 0, token_scaling = TOKEN_SCALING != 0;
+constexpr bool has_gradient = HAS_GRADIENT != 0, has_upstream = HAS_UPSTREAM != 0;
 
 // totals[0]: rows that are not ignored; totals[1]: the sum of their labels' weights; totals[2]: the sum of all weights.
 TILE_FN void count(tile::Machine& machine, float* totals, const std::int64_t* target, const T* weight,
@@ -112,10 +121,11 @@ TILE_FN RowFactors row_factors(float lse, float x_label, float w_label, float we
 
 // Rows program * rows_per_program and on: x becomes its gradient; losses, z, hits (1 where the label is predicted) and
 // predictions (-1 for ignored rows) of each row.
-TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const T* bias, const std::int64_t* target,
-                     const T* weight, const float* totals, float* losses, float* z_losses, float* hits,
-                     std::int64_t* predictions, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
-                     std::int64_t ignore_index, float smoothing, float lse_square_scale, float softcap) {
+TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const T* bias, const float* upstream,
+                     const std::int64_t* target, const T* weight, const float* totals, float* losses, float* z_losses,
+                     float* hits, std::int64_t* predictions, std::int64_t rows, std::int64_t rows_per_program,
+                     std::int64_t columns, std::int64_t ignore_index, float smoothing, float lse_square_scale,
+                     float softcap) {
   const auto w = machine.row(weight);
   const auto b = machine.row(bias);
   const float inverse_cap = 1.0f / softcap;
@@ -130,9 +140,12 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
       if constexpr (return_prediction) {
         block.store_indices(predictions, block.each_index([](int) { return std::int64_t(-1); }));
       }
-      block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(x, x_stride));
+      if constexpr (has_gradient) {
+        block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(x, x_stride));
+      }
       return;
     }
+    const auto above = has_upstream ? block.load_column(upstream) : block.each_row([](int) { return 1.0f; });
     const auto first = block.load(x, x_stride);
     const auto at_label = block.gather(first, y);
     const auto bias_at_label = has_bias ? block.gather(b, y) : none;
@@ -183,18 +196,19 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
                             block.each_index([&](int row) { return kept_row(row) ? largest[row] : std::int64_t(-1); }));
       }
     }
-    const auto along = block.each_row([&](int row) { return factors(row).along / total.sum[row]; });
-    const auto level = block.each_row([&](int row) { return factors(row).level; });
-    const auto at = block.each_row([&](int row) { return factors(row).at_label; });
+    if constexpr (!has_gradient) return;
+    const auto along = block.each_row([&](int row) { return above[row] * factors(row).along / total.sum[row]; });
+    const auto level = block.each_row([&](int row) { return above[row] * factors(row).level; });
+    const auto at = block.each_row([&](int row) { return above[row] * factors(row).at_label; });
     const auto present = block.each_row([&](int row) { return kept_row(row) ? 1.0f : 0.0f; });
     block.map(
         [&](auto e) {
           const auto t = squashed(again, e);
-          const auto shifted = [&] {
-            if constexpr (has_softcap) return t * softcap - total.maximum[e];
-            return t - total.maximum[e];
+          const auto share = [&] {
+            if constexpr (has_softcap) return tile::exp_of_difference(t * softcap, total.maximum[e]);
+            return tile::exp_of_difference(t, total.maximum[e]);
           }();
-          auto gradient = tile::exp(shifted) * along[e] - tile::select(y.marks(e), tile::constant(at[e]), 0.0f);
+          auto gradient = tile::subtract_at(share * along[e], y, e, at[e]);
           if constexpr (has_smoothing && has_weight) gradient = gradient - w[e] * level[e];
           if constexpr (has_smoothing && !has_weight) gradient = gradient - level[e];
           if constexpr (has_softcap) gradient = gradient * (1.0f - t * t);

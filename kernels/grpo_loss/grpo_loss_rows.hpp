@@ -266,8 +266,8 @@ TILE_FN void backward(tile::Machine& machine, T* out, std::int64_t out_stride, c
     const auto scale = block.each_row([&](int row) { return gradient[row] * inverse_temperature; });
     block.map(
         [&](auto e) {
-          const auto p = tile::exp(x[e] * inverse_temperature - level[e]);
-          const auto change = (tile::select(id.marks(e), tile::constant(1.0f), 0.0f) - p) * scale[e];
+          const auto p = tile::exp_of_difference(x[e] * inverse_temperature, level[e]);
+          const auto change = tile::subtract_at(p * -scale[e], id, e, -scale[e]);
           return tile::select(present[e] != 0.0f, change, 0.0f);
         },
         block.rows_of(out, out_stride, place));

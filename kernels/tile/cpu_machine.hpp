@@ -134,6 +134,12 @@ struct Indices {
   }
 };
 
+// v less `amount` in the element that is at its row's number.
+template <int R, class E>
+TILE_FN Values subtract_at(Values v, const Indices<R>& at, E e, float amount) {
+  return v - select(at.marks(e), Values::broadcast(amount), 0.0f);
+}
+
 // The largest value of each row, and the sum of e^(value - largest).
 template <int R>
 struct ExpSum {
@@ -566,6 +572,14 @@ class Machine {
 
   // A block that is one row of `columns` elements: the first of whatever matrix is given to it.
   TILE_FN Block<1> one_row(std::int64_t columns) const { return Block<1>(0, columns, ring_); }
+
+  // body(block, first) for this program's stretch of a vector of `count` elements, [first, first + columns of the block): a
+  // block of one row.
+  template <class F>
+  TILE_FN void for_stretch(std::int64_t count, std::int64_t per_program, F body) const {
+    const std::int64_t first = program_ * per_program;
+    body(one_row(count - first < per_program ? count - first : per_program), first);
+  }
 
   // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program.
   template <class T>

@@ -90,12 +90,12 @@ class Block {
     if constexpr (row_threads < 32) return __any_sync(~0u, active_ && f(0));
     return f(0);
   }
-  // The element of each row, or of a shared row, at the row's number; a NaN where there is no such column. Every thread of the
-  // row has it before one goes on, which may overwrite it.
+  // The element of each row, or of a shared row, at the row's number; a NaN where there is no such column. A reduction over the
+  // row must stand between it and a map that overwrites the row: its barrier is what the threads wait at.
   template <class T>
   TILE_FN Column gather(const Tile<T, Aligned>& tile, const Indices& at) const {
     const Column column = {active_ && is_column(at) ? to_float(tile.row[at.value]) : not_a_number()};
-    group_barrier();
+    if constexpr (row_threads <= 32) group_barrier();  // reductions have none
     return column;
   }
   template <class T, bool Held>
@@ -148,7 +148,7 @@ class Block {
     if constexpr (!InChunks) {
       const Column largest = max(f);
       const float shift = finite_shift(largest.value);
-      return {largest, sum([&](auto e) { return exp(f(e) - shift); })};
+      return {largest, sum([&](auto e) { return exp_of_difference(f(e), shift); })};
     } else {
       float largest = -infinity(), sum = 0;
       each_element([&](Element<Aligned> e) {
@@ -156,7 +156,7 @@ class Block {
         const float now = maximum(horizontal_maximum(v), largest), shift = finite_shift(now);
         if (now > largest) sum *= exp(largest - now);
         largest = now;
-        sum += horizontal_sum(exp(v - shift));
+        sum += horizontal_sum(exp_of_difference(v, shift));
       });
       const float all = group_maximum(largest, *parity_);
       const float scale = largest == -infinity() ? 1.0f : exp(largest - finite_shift(all));

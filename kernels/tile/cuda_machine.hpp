@@ -70,6 +70,29 @@ class Machine {
     return Block<false, true>(0, group() == 0, columns, stream_, parity_);
   }
 
+  // body(block, first) for this program's stretch of a vector of `count` elements, in pieces [first, first + columns of the
+  // block): each a block of one row. Pieces begin at multiples of 16 bytes where the vector does and `per_program` is a
+  // multiple of 8.
+  template <class F>
+  TILE_FN void for_stretch(std::int64_t count, std::int64_t per_program, F body) {
+    constexpr std::int64_t held = std::int64_t(row_threads) * vectors * lanes;
+    const std::int64_t begin = program() * per_program;
+    const std::int64_t length = count - begin < per_program ? count - begin : per_program;
+    if (!aligned_ || per_program % 8 != 0 || length % lanes != 0) {
+      body(Block<false, true>(0, group() == 0, length, stream_, parity_), begin);
+    } else if constexpr (chunked) {
+      body(Block<true, true>(0, group() == 0, length, stream_, parity_), begin);
+    } else {
+      for (std::int64_t done = 0; done < length; done += held) {
+        const std::int64_t piece = length - done < held ? length - done : held;
+        if (exact && piece < held)
+          body(Block<false, true>(0, group() == 0, piece, stream_, parity_), begin + done);
+        else
+          body(Block<true, false>(0, group() == 0, piece, stream_, parity_), begin + done);
+      }
+    }
+  }
+
   // body(block) for this program's rows: BLOCK_ROW of them at program * BLOCK_ROW, then as many again a whole grid further on,
   // so that all programs together move through memory side by side.
   template <class F>

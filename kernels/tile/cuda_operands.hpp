@@ -105,6 +105,18 @@ TILE_FN Values gather(const Row<T, Held>& row, Numbers at, std::int64_t count) {
   return values;
 }
 
+// v less `amount` in the element that is at its row's number: most vectors hold none, so that this is a branch.
+template <bool Aligned>
+TILE_FN Values subtract_at(Values v, const Indices& at, Element<Aligned> e, float amount) {
+  if constexpr (no_compute) return v;
+  const std::uint64_t ahead = std::uint64_t(at.value - e.column);
+  if (ahead < std::uint64_t(lanes)) {
+#pragma unroll
+    for (int j = 0; j < lanes; ++j) v.v[j] -= int(ahead) == j ? amount : 0.0f;
+  }
+  return v;
+}
+
 // A number as an element's value.
 TILE_FN Values constant(float number) { return Values::broadcast(number); }
 

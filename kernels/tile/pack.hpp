@@ -236,6 +236,11 @@ TILE_FN Pack<N> tanh(Pack<N> x) {
 
 // The same functions of a value of a row.
 TILE_FN float exp(float x) { return exp(Pack<4>::broadcast(x)).v[0]; }
+// e^(x - shift).
+template <int N>
+TILE_FN Pack<N> exp_of_difference(Pack<N> x, float shift) {
+  return exp(x - shift);
+}
 TILE_FN float tanh(float x) { return tanh(Pack<4>::broadcast(x)).v[0]; }
 TILE_FN float sigmoid(float x) { return sigmoid(Pack<4>::broadcast(x)).v[0]; }
 TILE_FN float log(float x) { return __builtin_logf(x); }

@@ -9,8 +9,11 @@
 //   block.first_column_of(value, f)         the first column where f(e) is the row's value
 //   block.each_row / each_index(f)          f(row) for each row, a float or a whole number: column[row], indices[row]
 //   block.load_column / load_indices(v)     one value, one label for each row; store_column, store_indices
-//   block.gather(tile or row, indices)      the element of each row at the row's label (in memory: before it is overwritten)
+//   block.gather(tile or row, indices)      the element of each row at the row's label (in memory: a reduction must come
+//                                           before the row is overwritten)
 //   indices.marks(e)                        where the element's column is its row's label
+//   tile::subtract_at(v, indices, e, x)     v, less x where the element's column is its row's label
+//   tile::exp_of_difference(v, x)           e^(v - x), x a value of the row
 //   block.any([&](int row) { ... })         a condition that holds for any row of the block: what may be branched on
 //   select(condition, a, b)                 a where a comparison of elements or of rows' values holds
 //   tile::constant(number)                  a number as an element's value
@@ -20,6 +23,7 @@
 //   machine.total(), block.sum_into(total)  one sum over everything a program visits; machine.store_total(address, total)
 //   machine.numbers(labels), gather(row, numbers[e], count), machine.scalar(address)
 //   machine.for_rows(rows, per_program, columns, [&](auto block) { ... })
+//   machine.one_row(columns); machine.for_stretch(count, per_program, [&](auto block, auto first) { ... }) over a vector
 // A tile, a row and a column (one value for each row) are all indexed by the element, which broadcasts them.
 // What the element index is, a vector of one core or a register of a thread, only the machine's header knows, and which rows
 // a program has: all programs together have all, each once.

@@ -49,7 +49,9 @@ bool may_overflow(double reference, double bound, DType dtype) {
 
 }  // namespace
 
-double Bound::at(double reference) const { return factor * (std::abs(reference) + scale); }
+double Bound::at(double reference, std::size_t element) const {
+  return factor * (std::abs(reference) + scale + (terms.empty() ? 0 : terms.at(element)));
+}
 
 double root_mean_square(const std::vector<double>& values) {
   Norm norm;
@@ -79,7 +81,7 @@ Deviation deviation_from(const std::vector<double>& reference, const std::vector
       continue;
     }
     // An infinite bound would pass anything, an infinity of the wrong sign too: it counts as no bound.
-    const double at = bound.at(reference[i]), allowed = std::isfinite(at) ? at : std::nan("");
+    const double at = bound.at(reference[i], i), allowed = std::isfinite(at) ? at : std::nan("");
     if (found != Kind::finite) {
       const bool same_sign = found != Kind::nan && (candidate[i] > 0) == (reference[i] > 0);
       if (!same_sign || !may_overflow(reference[i], allowed, dtype)) bad_kind(result.non_finite, i);
@@ -135,8 +137,8 @@ std::string describe(const Deviation& deviation, const std::vector<double>& refe
     const std::size_t i = deviation.worst_over_bound_index;
     return fmt::format(
         "element {}: {:.9g} instead of {:.9g}, error {:.3g} above the bound {:.3g}; {} of {} elements are", i,
-        candidate[i], reference[i], std::abs(candidate[i] - reference[i]), bound.at(reference[i]), deviation.over_bound,
-        deviation.elements);
+        candidate[i], reference[i], std::abs(candidate[i] - reference[i]), bound.at(reference[i], i),
+        deviation.over_bound, deviation.elements);
   }
   return {};
 }

@@ -14,11 +14,13 @@
 
 namespace hone::measure {
 
-// Largest allowed |candidate - reference| of one element: factor * (|reference| + scale). The scale keeps elements near zero,
-// whose error comes from larger terms that cancelled, from needing an impossible relative accuracy.
+// Largest allowed |candidate - reference| of one element: factor * (|reference| + scale + the element's terms). The scale keeps
+// elements near zero, whose error comes from larger terms that cancelled, from needing an impossible relative accuracy; where
+// each element's own terms are known they say so more sharply.
 struct Bound {
   double factor = 0, scale = 0;
-  double at(double reference) const;
+  std::vector<double> terms = {};  // one for each element; empty: none
+  double at(double reference, std::size_t element) const;
 };
 
 // Root mean square of the finite values; 0 when there are none. The scale of a tensor.

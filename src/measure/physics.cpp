@@ -95,9 +95,18 @@ PhysicsFloor physics_floor(const PassWork& work, const model::Ceilings& ceilings
   add(read - paired, usual.read);
   add(written - paired, usual.write);
   Longest arithmetic;
-  arithmetic.offer(flops, usual.fma);
-  const bool memory_binds = memory_ns >= arithmetic.ns;
-  result.reference_ns = memory_binds ? memory_ns : arithmetic.ns;
+  double arithmetic_ns = 0;
+  const auto compute = [&](double amount, const Rate& rate) {
+    if (!(rate.per_s > 0)) return;
+    arithmetic_ns += amount / rate.per_s * 1e9;
+    arithmetic.offer(amount, rate);
+  };
+  const double matrix = std::min(usable(work.matrix_flops), flops);
+  const Rate matrix_rate = quickest(ceilings, &model::Ceiling::p50, {work.matrix_ceiling.c_str()});
+  compute(matrix, matrix_rate.per_s > 0 ? matrix_rate : usual.fma);
+  compute(flops - matrix, usual.fma);
+  const bool memory_binds = memory_ns >= arithmetic_ns;
+  result.reference_ns = memory_binds ? memory_ns : arithmetic_ns;
   result.reference_ceiling = memory_binds ? part.name : arithmetic.name;
   return result;
 }

@@ -15,6 +15,8 @@ namespace hone::measure {
 struct PassWork {
   double bytes_read = 0, bytes_written = 0;  // least traffic of the pass
   double flops = 0;
+  double matrix_flops = 0;     // those of `flops` that are in matrix products,
+  std::string matrix_ceiling;  // and the ceiling of their rate: the FMA rate where it is empty or not known
 };
 
 struct PhysicsOptions {
@@ -38,7 +40,7 @@ struct PhysicsFloor {
 //   flops / the highest arithmetic rate of any kind.
 // (Their sum over the highest bandwidth measured is no bound: where reads and writes have paths of their own, another mix than
 // the measured ones has the highest total.)
-// Reference: the larger of flops / FMA rate and the memory time, in which min(read, written) pairs of bytes cost what a copy
+// Reference: the larger of the arithmetic time, flops / FMA rate (matrix products at their own rate), and the memory time, in which min(read, written) pairs of bytes cost what a copy
 // does and the rest costs what reading or writing alone does (interpolation in time). Negative or non-finite work counts as 0.
 PhysicsFloor physics_floor(const PassWork& work, const model::Ceilings& ceilings, const PhysicsOptions& options = {});
 

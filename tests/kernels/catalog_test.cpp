@@ -23,7 +23,7 @@ Target target_of(int cores, int vector_bytes) {
 }
 
 Problem problem_of(const Operation& operation, std::int64_t rows, std::int64_t columns, DType dtype = DType::fp32) {
-  return {rows, columns, 0, dtype, default_options(operation)};
+  return {rows, columns, operation.depth_for(rows, columns), dtype, default_options(operation)};
 }
 
 constexpr Pass passes[] = {Pass::forward, Pass::backward};
@@ -380,6 +380,63 @@ TEST(References, CrossEntropysGradientIsTheDerivativeOfItsLoss) {
     EXPECT_NEAR((loss(1e-5) - loss(-1e-5)) / 2e-5, predicted, 1e-7 * (1 + std::fabs(predicted)));
     for (int c = 0; c < 5; ++c) EXPECT_EQ(values.at("logits")[10 + c], 0) << "an ignored row has no gradient";
   }
+}
+
+// The gradients of input, weight and bias by central differences of the loss, for covering options: those that forward leaves,
+// and without a reduction those of backward.
+TEST(References, FusedLinearCrossEntropysGradientsAreTheDerivativesOfItsLoss) {
+  const Operation& operation = *find("fused_linear_cross_entropy");
+  for (Options options : option_cover(operation, 2, 12)) {
+    options["use_token_scaling"] = "no";  // its factor is a constant by definition
+    const Problem problem = {4, 5, 3, DType::fp32, options};
+    std::mt19937 generator(5);
+    std::normal_distribution<double> normal(0, 1);
+    Values base, direction;
+    for (const TensorSpec& spec : operation.tensors(problem)) {
+      for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i) {
+        base[spec.name].push_back(normal(generator));
+        direction[spec.name].push_back(normal(generator));
+      }
+    }
+    base["target"] = {0, 4, number_option(problem, "ignore_index"), 2};
+    base["ce_weight"] = {0.5, 1.25, 1, 2, 0.75};
+    std::vector<std::string> inputs = {"input", "weight"};
+    if (flag_option(problem, "bias")) inputs.push_back("bias");
+    const auto loss = [&](double t) {
+      Values values = base;
+      for (const std::string& name : inputs) {
+        for (std::size_t i = 0; i < values[name].size(); ++i) values[name][i] += t * direction[name][i];
+      }
+      operation.reference(Pass::forward, problem, values);
+      double total = 0;
+      for (std::size_t i = 0; i < base["dloss"].size(); ++i) total += values.at("loss")[i] * base["dloss"][i];
+      return total;
+    };
+    Values values = base;
+    operation.reference(Pass::forward, problem, values);
+    operation.reference(Pass::backward, problem, values);
+    double predicted = 0;
+    for (const std::string& name : inputs) {
+      for (std::size_t i = 0; i < base[name].size(); ++i) predicted += values.at("d" + name)[i] * direction[name][i];
+    }
+    EXPECT_NEAR((loss(1e-5) - loss(-1e-5)) / 2e-5, predicted, 1e-6 * (1 + std::fabs(predicted)));
+    for (int h = 0; h < 3; ++h) EXPECT_EQ(values.at("dinput")[2 * 3 + h], 0) << "an ignored row has no gradient";
+  }
+}
+
+// A matrix product in 16 bits: the logits that the losses are of are rounded, and a gradient of a certain row is still exact.
+TEST(References, FusedLinearCrossEntropysLogitsAreRoundedToTheType) {
+  const Operation& operation = *find("fused_linear_cross_entropy");
+  const auto loss_of = [&](DType dtype) {
+    const Problem problem = {1, 2, 2, dtype, default_options(operation)};
+    // 1 + 2^-10 is 1 in bf16, and exact in fp16 and fp32.
+    Values values = {{"input", {1, 0x1p-5}}, {"weight", {1, 0x1p-5, 0, 0}}, {"target", {0}}, {"dloss", {1}}};
+    operation.reference(Pass::forward, problem, values);
+    return values.at("loss")[0];
+  };
+  EXPECT_DOUBLE_EQ(loss_of(DType::bf16), std::log1p(std::exp(-1.0)));
+  EXPECT_DOUBLE_EQ(loss_of(DType::fp32), std::log1p(std::exp(-1.0 - 0x1p-10)));
+  EXPECT_EQ(loss_of(DType::fp16), loss_of(DType::fp32));
 }
 
 // The gradient of the logits by central differences of the loss, where no clipping, and no factor that is a constant by

@@ -39,7 +39,8 @@ TEST(CudaSettings, TheHeuristicIsValidForEveryProblem) {
     for (const int capability : {75, 80, 90, 100}) {
       for (const DType dtype : operation->dtypes()) {
         for (const auto& [rows, columns] : shapes) {
-          const Problem problem = {rows, columns, 0, dtype, default_options(*operation)};
+          const Problem problem = {rows, columns, operation->depth_for(rows, columns), dtype,
+                                   default_options(*operation)};
           const Target target = cuda_target(capability);
           for (const Pass pass : {Pass::forward, Pass::backward}) {
             const Settings settings = operation->heuristic(pass, problem, target);
@@ -56,7 +57,8 @@ TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
   for (const auto& operation : catalog()) {
     const Target target = cuda_target(90);
     for (const auto& [rows, columns] : shapes) {
-      const Problem problem = {rows, columns, 0, DType::bf16, default_options(*operation)};
+      const Problem problem = {rows, columns, operation->depth_for(rows, columns), DType::bf16,
+                               default_options(*operation)};
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation->heuristic(pass, problem, target);
         for (const Plan& plan : {operation->plan(pass, problem, settings, target, Ablation::none),
@@ -75,7 +77,8 @@ TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
 TEST(CudaSettings, EverySpaceIsWorthSearchingAndHoldsNoSettingTwice) {
   for (const auto& operation : catalog()) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
-      const Problem problem = {16384, 4096, 0, DType::bf16, default_options(*operation)};
+      Problem problem = {16384, 4096, operation->depth_for(16384, 4096), DType::bf16, default_options(*operation)};
+      if (operation->name() == "fused_linear_cross_entropy") problem.depth = 4096;  // a hidden size
       std::vector<Settings> all = operation->enumerate(pass, problem, cuda_target(90));
       EXPECT_GT(all.size(), 20u) << operation->name();
       std::sort(all.begin(), all.end());
@@ -114,6 +117,21 @@ TEST(CudaSettings, DefinesSayHowARowFits) {
   EXPECT_EQ(fit(2041), "FIT_ANY 0");
   EXPECT_EQ(fit(2056), "FIT_CHUNKED 1");
   EXPECT_EQ(fit(0), "FIT_ANY 1");
+}
+
+// A vocabulary's row goes in stretches even where a block could hold it: while a block works on a row that it holds, nothing is
+// under way.
+TEST(CudaSettings, AVocabularysRowGoesInStretches) {
+  const Operation& operation = *find("cross_entropy");
+  const auto fit_of = [&](std::int64_t columns) {
+    const Problem problem = {8192, columns, 0, DType::bf16, default_options(operation)};
+    const Settings settings = operation.heuristic(Pass::forward, problem, cuda_target(90));
+    return define(operation.plan(Pass::forward, problem, settings, cuda_target(90), Ablation::none), "ROW_FIT") + " " +
+           std::to_string(settings.at("num_warps")) + " " + std::to_string(settings.at("CACHE_POLICY"));
+  };
+  EXPECT_EQ(fit_of(8192), "FIT_EXACT 8 0");
+  EXPECT_EQ(fit_of(32768), "FIT_CHUNKED 8 0");
+  EXPECT_EQ(fit_of(128256), "FIT_CHUNKED 32 1");
 }
 
 TEST(CudaSettings, SharedMemoryHoldsTheStagesOrTheSumsWhereTheyMeet) {

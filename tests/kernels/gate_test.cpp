@@ -97,6 +97,7 @@ TEST_P(LossGate, CatchesTheMutation) {
 }
 
 const std::string losses = "kernels/cross_entropy/cross_entropy_rows.hpp",
+                  fused_linear = "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy.hpp",
                   grpo_rows = "kernels/grpo_loss/grpo_loss_rows.hpp",
                   grpo_tokens = "kernels/grpo_loss/grpo_loss_tokens.hpp";
 const Options all_in_use = {{"label_smoothing", "0.1"}, {"lse_square_scale", "0.1"}, {"weight", "yes"}};
@@ -113,8 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         OptionMutation{{"LabelOffByOne", "cross_entropy", machine, "const std::int64_t ahead = values[row] - column;",
                         "const std::int64_t ahead = values[row] - column + 1;"},
                        {}},
-        OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses,
-                        "along[e] - tile::select(y.marks(e)", "along[e] + tile::select(y.marks(e)"},
+        OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses, "y, e, at[e])", "y, e, -at[e])"},
                        {}},
         OptionMutation{{"SmoothingOfTheWrongSign", "cross_entropy", losses, "gradient - w[e] * level[e]",
                         "gradient + w[e] * level[e]"},
@@ -131,6 +131,22 @@ INSTANTIATE_TEST_SUITE_P(
             {"PredictionOffByOne", "cross_entropy", machine, "lane_numbers<lanes>() + std::int32_t(e.column);",
              "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
             {{"return_predicted_tokens", "yes"}}},
+        OptionMutation{
+            {"BiasForgotten", "fused_linear_cross_entropy", losses, "return from[e] + b[e];", "return from[e];"},
+            {{"bias", "yes"}}},
+        OptionMutation{{"LossNotScaledByItsLabelsShare", "fused_linear_cross_entropy", losses,
+                        "row = {row.loss * share,", "row = {row.loss,"},
+                       {{"use_token_scaling", "yes"}}},
+        OptionMutation{{"UpstreamGradientForgotten", "fused_linear_cross_entropy", losses,
+                        "return above[row] * factors(row).along", "return factors(row).along"},
+                       {{"reduction", "none"}}},
+        OptionMutation{{"SumsOfHalfAVector", "fused_linear_cross_entropy", fused_linear,
+                        "return tile::constant(1.0f); }, block.rows_of(out + first",
+                        "return tile::constant(0.5f); }, block.rows_of(out + first"},
+                       {{"bias", "yes"}}},
+        OptionMutation{{"WeightGradientNotScaled", "fused_linear_cross_entropy", losses, "return values[e] * number;",
+                        "return values[e] * 1.0f;"},
+                       {}},
         OptionMutation{{"MaskForgotten", "grpo_loss", grpo_rows, "return kept(row, loss);", "return loss;"}, {}},
         OptionMutation{
             {"LastPositionOffByOne", "grpo_loss", grpo_rows, "row * (length + 1) + length;", "row * (length + 1);"},

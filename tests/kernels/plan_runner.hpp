@@ -285,12 +285,13 @@ struct Failure {
 
 // The gate's rule: non-finite values must agree in kind, finite ones be within the tolerance.
 inline Failure compare(const std::string& name, const std::vector<double>& candidate,
-                       const std::vector<double>& reference, double tolerance, double scale) {
+                       const std::vector<double>& reference, double tolerance, double scale,
+                       const std::vector<double>& terms = {}) {
   if (candidate.size() != reference.size()) return {name + ": wrong number of elements"};
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const double got = candidate[i], expected = reference[i];
     const bool same = (std::isnan(got) && std::isnan(expected)) || got == expected;
-    const double bound = tolerance * (std::fabs(expected) + scale);
+    const double bound = tolerance * (std::fabs(expected) + scale + (terms.empty() ? 0 : terms.at(i)));
     // An infinite bound is none: it would pass anything.
     const bool finite = std::isfinite(got) && std::isfinite(expected) && std::isfinite(bound);
     if (!same && !(finite && std::fabs(got - expected) <= bound)) {
@@ -374,7 +375,10 @@ class Bench {
     for (const std::string& name : spec.outputs) {
       const double tolerance = slack * operation_.tolerance(pass, name, case_.problem);
       const double scale = operation_.value_scale(pass, name, case_.problem, before, expected);
-      if (Failure failure = compare(name, tensors_.at(name).get(), expected.at(name), tolerance, scale)) return failure;
+      const std::vector<double> terms = operation_.term_sizes(pass, name, case_.problem, before);
+      if (Failure failure = compare(name, tensors_.at(name).get(), expected.at(name), tolerance, scale, terms)) {
+        return failure;
+      }
     }
     for (auto& [name, tensor] : tensors_) {
       if (tensor.damaged_bytes() != 0) return {"bytes around " + name + " were written"};

@@ -30,7 +30,10 @@ std::vector<double> stored(DType dtype, const std::vector<double>& values) {
 }
 
 TEST(Bounds, AreRelativeToTheReferencesSizeAndTheScale) {
-  EXPECT_DOUBLE_EQ((Bound{0.1, 2}.at(-3)), 0.5);
+  EXPECT_DOUBLE_EQ((Bound{0.1, 2}.at(-3, 0)), 0.5);
+  EXPECT_DOUBLE_EQ((Bound{0.1, 2, {1, 5}}.at(-3, 1)), 1.0) << "an element's own terms widen its bound alone";
+  EXPECT_TRUE(deviation_from({0, 0}, {0, 0.4}, {0.1, 0, {1, 5}}, DType::fp32).within_bound());
+  EXPECT_FALSE(deviation_from({0, 0}, {0.4, 0}, {0.1, 0, {1, 5}}, DType::fp32).within_bound());
   EXPECT_DOUBLE_EQ(root_mean_square({3, -4, kNan, kInfinity}), std::sqrt(12.5));
   EXPECT_EQ(root_mean_square({}), 0);
   EXPECT_NEAR(root_mean_square({3e200, 4e200}) / 1e200, std::sqrt(12.5), 1e-12);  // squares overflow

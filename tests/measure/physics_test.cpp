@@ -48,6 +48,20 @@ TEST(PhysicsFloor, OfArithmeticIsTheArithmeticCeiling) {
   EXPECT_EQ(floor.reference_ceiling, "fma_flops_per_s");
 }
 
+TEST(PhysicsFloor, MatrixProductsCountAtTheirOwnRateInTheReference) {
+  model::Ceilings ceilings = machine();
+  PassWork work = {1e6, 1e6, 11e10};
+  work.matrix_flops = 10e10;
+  work.matrix_ceiling = "matrix_bf16_flops_per_s";
+  EXPECT_DOUBLE_EQ(physics_floor(work, ceilings).reference_ns, 1.1e9) << "no such ceiling: the FMA rate";
+  ceilings.by_name["matrix_bf16_flops_per_s"] = {1000e9, 1000e9, 1000e9, 20};
+  const PhysicsFloor floor = physics_floor(work, ceilings);
+  EXPECT_DOUBLE_EQ(floor.reference_ns, 0.1e9 + 0.1e9);
+  EXPECT_DOUBLE_EQ(floor.floor_ns, 0.11e9 / 1.02) << "nothing can beat the highest rate for all of it";
+  work.matrix_flops = 1e12;
+  EXPECT_EQ(physics_floor(work, ceilings).reference_ceiling, "matrix_bf16_flops_per_s") << "at most all of it";
+}
+
 TEST(PhysicsFloor, MixedTrafficIsInterpolatedInTimeForTheReference) {
   // 3 bytes read for each written: 2 cost what a copy does, 2 what reading does.
   const PhysicsFloor floor = physics_floor({3e9, 1e9, 0}, machine());

@@ -52,6 +52,11 @@ kernels::Pass pass_named(const std::string& name) {
   return name == "backward" ? kernels::Pass::backward : kernels::Pass::forward;
 }
 
+// The ceiling of matrix products with operands of a type, where a device has one of its own for it.
+std::string matrix_rate_name(kernels::DType dtype) {
+  return dtype == kernels::DType::fp32 ? "" : fmt::format("matrix_{}_flops_per_s", kernels::name_of(dtype));
+}
+
 std::int64_t number(const std::string& x_value) { return std::strtoll(x_value.c_str(), nullptr, 10); }
 
 }  // namespace
@@ -280,6 +285,7 @@ base::Result<std::shared_ptr<Workload>> NativeSession::workload(std::int64_t x) 
   auto bound = BoundPlan::bind(context_.device, plan, *compiled, shared->views());
   if (!bound) return bound.error();
   if (auto ran = context_.device.run((*bound)->launches()); !ran) return ran.error();
+  if (auto kept = shared->keep_saved(); !kept) return kept.error();
   if (auto restored = shared->restore(kernels::Pass::forward); !restored) return restored.error();
   workloads_.emplace_back(x, shared);
   return shared;
@@ -342,9 +348,9 @@ PassFloor NativeSession::floor(const Cell& cell) {
     total.bytes += traffic.bytes();
     total.flops += traffic.flops;
     if (!*context_.ceilings) continue;
-    const measure::PhysicsFloor floor =
-        measure::physics_floor({traffic.bytes_read, traffic.bytes_written, traffic.flops}, **context_.ceilings,
-                               {static_cast<double>(target_.last_level_bytes)});
+    const measure::PhysicsFloor floor = measure::physics_floor(
+        {traffic.bytes_read, traffic.bytes_written, traffic.flops, traffic.matrix_flops, matrix_rate_name(dtype_)},
+        **context_.ceilings, {static_cast<double>(target_.last_level_bytes)});
     total.floor_ms += floor.reference_ns / 1e6;
     total.physics_floor_ms += floor.floor_ns / 1e6;
     total.ceiling = floor.reference_ceiling;

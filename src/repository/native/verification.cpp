@@ -120,10 +120,10 @@ class CaseRun {
       if (program.error().kind == base::ErrorKind::preflight) return program.error();
       return failed("does not compile: " + program.error().found);
     }
-    auto first = run_once(spec, plan, *program, before);
+    auto first = run_once(spec, plan, *program, before, true);
     if (!first) return first.error();
     if (!first->fault.empty()) return failed(first->fault);
-    auto second = run_once(spec, plan, *program, before);
+    auto second = run_once(spec, plan, *program, before, false);
     if (!second) return second.error();
     if (!second->fault.empty()) return failed(second->fault);
 
@@ -146,16 +146,19 @@ class CaseRun {
     std::string fault;  // the kernel crashed, hung or could not be launched
   };
 
+  // `untried`: these launches were never run on these sizes; afterwards there is nothing left to isolate.
   base::Result<Run> run_once(const kernels::PassSpec& spec, const kernels::Plan& plan,
-                             std::shared_ptr<device::Program> program, const kernels::Values& before) {
+                             std::shared_ptr<device::Program> program, const kernels::Values& before, bool untried) {
     auto memory = place(spec, before);
     if (!memory) return memory.error();
     TensorViews views;
     for (auto& [name, placed] : *memory) views[name] = {placed.buffer.get(), placed.image.tensor_offset()};
     auto bound = BoundPlan::bind(device_, plan, std::move(program), views);
     if (!bound) return bound.error();
+    if (auto poisoned = (*bound)->poison_scratch(device_); !poisoned) return poisoned.error();
     Run run;
-    if (auto ran = device_.try_run((*bound)->launches(), kDeadlineNs); !ran) {
+    const auto& launches = (*bound)->launches();
+    if (auto ran = untried ? device_.try_run(launches, kDeadlineNs) : device_.run(launches); !ran) {
       run.fault = "does not run: " + ran.error().found;
       return run;
     }
@@ -191,7 +194,8 @@ class CaseRun {
     if (reference->second.size() != found.size())
       return fmt::format("{}: {} elements where the reference has {}", name, found.size(), reference->second.size());
     const measure::Bound bound{operation_.tolerance(pass, name, which_.problem),
-                               operation_.value_scale(pass, name, which_.problem, before, values_)};
+                               operation_.value_scale(pass, name, which_.problem, before, values_),
+                               operation_.term_sizes(pass, name, which_.problem, before)};
     const measure::Deviation deviation =
         measure::deviation_from(reference->second, found, bound, element_type(specs_.at(name).dtype));
     result.error = std::max(result.error, deviation.worst_over_bound);

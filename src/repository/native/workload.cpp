@@ -56,6 +56,19 @@ TensorViews Workload::views() const {
   return views;
 }
 
+base::Result<void> Workload::keep_saved() {
+  const kernels::PassSpec forward = operation_.pass(kernels::Pass::forward, problem_);
+  for (const std::string& name : operation_.pass(kernels::Pass::backward, problem_).overwritten) {
+    if (!contains(forward.saved, name) || contains(forward.inputs, name)) continue;
+    PlacedTensor& placed = tensors_.at(name);
+    if (auto kept = device_.copy({placed.backup.get(), 0}, {placed.buffer.get(), 0},
+                                 static_cast<std::size_t>(placed.spec.bytes()));
+        !kept)
+      return kept.error();
+  }
+  return {};
+}
+
 base::Result<void> Workload::restore(kernels::Pass pass) {
   for (const std::string& name : operation_.pass(pass, problem_).overwritten) {
     PlacedTensor& placed = tensors_.at(name);

@@ -27,6 +27,9 @@ class Workload {
                                                         const kernels::Problem& problem, std::uint64_t seed);
 
   TensorViews views() const;
+  // Takes what a forward pass left in tensors that backward reads and overwrites for what restore brings back. Once, after the
+  // first forward pass.
+  base::Result<void> keep_saved();
   // Brings inputs that `pass` overwrites back to what they were.
   base::Result<void> restore(kernels::Pass pass);
 
