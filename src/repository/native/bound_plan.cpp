@@ -219,4 +219,10 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
   return bound;
 }
 
+base::Result<void> BoundPlan::poison_scratch(device::Device& device) {
+  for (const auto& buffer : scratch_)
+    if (auto filled = device.fill({buffer.get(), 0}, 0xff, buffer->bytes()); !filled) return filled;
+  return {};
+}
+
 }  // namespace hone::repository::native

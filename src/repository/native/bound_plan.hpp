@@ -33,6 +33,8 @@ class BoundPlan {
                                                        std::shared_ptr<device::Program> program,
                                                        const TensorViews& tensors);
   const std::vector<device::Launch>& launches() const { return launches_; }
+  // Fills the scratch with NaNs, so that what is read before a launch wrote it shows.
+  base::Result<void> poison_scratch(device::Device& device);
 
  private:
   std::shared_ptr<device::Program> program_;

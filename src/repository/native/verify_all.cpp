@@ -2,9 +2,63 @@
 
 #include "repository/native/bound_plan.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
 
 namespace hone::repository::native {
+
+namespace {
+
+// Programs of a matrix, each compiled once: nearly every shape is a text of its own on a GPU (how a row fits the registers is
+// a constant of the program), and one after the other they take longer than all the cases together.
+class Programs {
+ public:
+  explicit Programs(device::Device& device) : device_(device) {}
+
+  using Made = base::Result<std::shared_ptr<device::Program>>;
+
+  // Compiles them on all cores; what fails is told when it is asked for.
+  void compile(std::vector<device::ProgramSource> sources) {
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < sources.size(); i = next++) (void)get(sources[i]);
+    };
+    std::vector<std::thread> workers;
+    const std::size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
+    for (std::size_t i = 1; i < std::min(cores, sources.size()); ++i) workers.emplace_back(work);
+    work();
+    for (std::thread& worker : workers) worker.join();
+  }
+
+  Made get(const device::ProgramSource& source) {
+    const std::string key = key_of(source);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (const auto found = made_.find(key); found != made_.end()) return found->second;
+    }
+    Made made = device_.compile(source);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return made_.emplace(key, std::move(made)).first->second;
+  }
+
+  // Of one kernel's texts, whose edits depend on the type alone, which is among the defines.
+  static std::string key_of(const device::ProgramSource& source) {
+    std::string key = source.name + source.main_file;
+    for (const auto& [name, value] : source.defines) key += "|" + name + "=" + value;
+    return key;
+  }
+
+ private:
+  device::Device& device_;
+  std::mutex mutex_;
+  std::map<std::string, Made> made_;
+};
+
+}  // namespace
 
 base::Result<std::vector<CaseResult>> verify_all(NativeContext& context, const VerifyRequest& request,
                                                  const std::function<bool(int, int, const CaseResult&)>& each) {
@@ -28,28 +82,46 @@ base::Result<std::vector<CaseResult>> verify_all(NativeContext& context, const V
     installed[dtype] = std::move(*entry);
   }
 
-  Implementation implementation;
-  implementation.plan = [&](kernels::Pass pass, const kernels::Problem& problem) {
-    return (*operation)
-        ->plan(pass, problem, settings_in_force(**operation, pass, problem, target, installed[problem.dtype]), target,
-               kernels::Ablation::none);
+  Programs programs(context.device);
+  const auto source_of = [&](const kernels::Plan& plan, kernels::Pass pass, kernels::DType dtype) {
+    const auto& entry = installed.at(dtype);
+    return program_source(plan, request.kernel + " " + kernels::name_of(pass),
+                          entry ? entry->variant.edits : std::vector<model::SourceEdit>{});
   };
-  kernels::DType current = dtypes.front();
-  implementation.program = [&](const kernels::Plan& plan,
-                               kernels::Pass pass) -> base::Result<std::shared_ptr<device::Program>> {
-    const auto& entry = installed[current];
-    auto source = program_source(plan, request.kernel + " " + kernels::name_of(pass),
-                                 entry ? entry->variant.edits : std::vector<model::SourceEdit>{});
-    if (!source) return source.error();
-    return context.device.compile(*source);
+  const auto implementation_of = [&](kernels::DType dtype) {
+    Implementation implementation;
+    implementation.plan = [&, dtype](kernels::Pass pass, const kernels::Problem& problem) {
+      return (*operation)
+          ->plan(pass, problem, settings_in_force(**operation, pass, problem, target, installed.at(dtype)), target,
+                 kernels::Ablation::none);
+    };
+    implementation.program = [&, dtype](const kernels::Plan& plan,
+                                        kernels::Pass pass) -> base::Result<std::shared_ptr<device::Program>> {
+      auto source = source_of(plan, pass, dtype);
+      if (!source) return source.error();
+      return programs.get(*source);
+    };
+    return implementation;
   };
 
-  std::vector<CaseResult> all;
   const std::vector<VerificationCase> matrix =
       cases(**operation, request.smoke ? Extent::smoke : Extent::full, dtypes, *options, {4096});
+  std::vector<device::ProgramSource> sources;
+  std::set<std::string> distinct;
+  for (const VerificationCase& which : matrix) {
+    const kernels::DType dtype = which.problem.dtype;
+    for (const kernels::Pass pass : {kernels::Pass::forward, kernels::Pass::backward}) {
+      auto source = source_of(implementation_of(dtype).plan(pass, which.problem), pass, dtype);
+      if (!source) return source.error();
+      if (distinct.insert(Programs::key_of(*source)).second) sources.push_back(std::move(*source));
+    }
+  }
+  programs.compile(std::move(sources));
+
+  std::vector<CaseResult> all;
   for (std::size_t i = 0; i < matrix.size(); ++i) {
-    current = matrix[i].problem.dtype;
-    auto results = verify(context.device, **operation, matrix[i], implementation, request.seed + 17);
+    auto results =
+        verify(context.device, **operation, matrix[i], implementation_of(matrix[i].problem.dtype), request.seed + 17);
     if (!results) return results.error();
     for (CaseResult& result : *results) {
       if (!each(static_cast<int>(i) + 1, static_cast<int>(matrix.size()), result))
