@@ -30,7 +30,8 @@ class TrialWorker {
   ~TrialWorker() { stop(); }
 
   // Error of kind gate: the kernel faulted, or did not end within deadline_ns of its start. Pre-flight: no worker could be
-  // had, or it found no memory for the copies. `launches` have passed check_launches.
+  // had, or it found no memory for the copies. `launches` have passed check_launches. Call it from a thread that stays: the
+  // worker ends with the thread that started it.
   base::Result<void> run(GpuSession& session, const std::vector<Launch>& launches, std::int64_t deadline_ns);
   bool running() const { return id_ > 0; }
 
