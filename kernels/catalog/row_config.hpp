@@ -45,7 +45,7 @@ struct RowSpace {
   int streamed_operands = 0;
   int registers = 36, registers_per_vector = 36;
   // CUDA: rows longer than this many 16-byte vectors go in stretches, read again from a cache, although a block could hold one.
-  std::int64_t longest_held_vectors = 65536;
+  std::int64_t longest_held_vectors = std::int64_t{1} << 60;
   bool evicts_results = true;  // nothing reads the results soon
 
   // Whether a row is used again after a reduction over it, or sums over rows are kept: it must lie on the chip.
