@@ -66,6 +66,23 @@ void write_sources(Markdown& page, const Profile& profile) {
   page.bullets(lines);
 }
 
+// Where a pass holds more than its kernels, their time is a measurement of its own.
+void write_kernels_alone(Markdown& page, const Profile& profile) {
+  const std::vector<Point> points = points_of(profile, "kernels");
+  if (points.empty()) return;
+  const std::string own = own_provider(profile);
+  Table table({{x_title(profile), Align::right},
+               {"Mode"},
+               {"Pass (ms)", Align::right},
+               {"Its kernels alone (ms)", Align::right}});
+  for (const Point& point : points)
+    table.add_row({point.x_value, point.mode, median(find_row(profile, point.x_value, point.mode, own, "speed")),
+                   median(find_row(profile, point.x_value, point.mode, own, "kernels"))});
+  page.heading(3, "Kernels alone");
+  page.table(table);
+  page.paragraph("A pass also holds what the framework does beside the kernels, sums of partial results for instance.");
+}
+
 void write_memory(Markdown& page, const Profile& profile) {
   page.heading(3, "Memory");
   const std::vector<Point> points = points_of(profile, "memory");
@@ -156,6 +173,7 @@ void write_baseline(Markdown& page, const Profile& profile) {
   write_speed(page, profile);
   write_sources(page, profile);
   write_host_note(page, profile);
+  write_kernels_alone(page, profile);
   write_memory(page, profile);
   write_headroom(page, profile);
   const model::Observations& seen = profile.baseline.observations;

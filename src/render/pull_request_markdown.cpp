@@ -20,8 +20,8 @@ std::string title(const Report& report) {
   return report.kernel + ": apply " + known(report.winner, "the winner");
 }
 
-void write_what_and_why(Markdown& page, const Report& report) {
-  page.heading(2, "What changed and why");
+void write_what_and_why(Markdown& page, const Report& report, const std::string& heading) {
+  page.heading(2, heading);
   page.paragraph(outcome_text(report));
   page.paragraph("Before: " + sentence(known(report.profile.summary, "no profile summary was recorded")));
   for (const model::VariantSummary& variant : report.comparison.variants)
@@ -31,8 +31,8 @@ void write_what_and_why(Markdown& page, const Report& report) {
   if (!files.empty()) page.formatted("Files changed: " + base::join_text(files, ", ") + ".");
 }
 
-void write_measured(Markdown& page, const Report& report) {
-  page.heading(2, "How it was measured");
+void write_measured(Markdown& page, const Report& report, int level) {
+  page.heading(level, "How it was measured");
   const model::DeviceInfo& device = report.profile.device;
   page.bullets({"Device: " + known(device.name, "not known") + ", " + known(device.driver, "driver not known") + ", " +
                     known(device.compiler, "compiler not known") + ".",
@@ -46,26 +46,60 @@ void write_measured(Markdown& page, const Report& report) {
                     known(report.created, "date not known") + "."});
 }
 
-}  // namespace
-
-std::string pull_request_markdown(const Report& report) {
-  Markdown page;
-  page.heading(1, title(report));
-  write_what_and_why(page, report);
-  page.heading(2, "Results");
+void write_results(Markdown& page, const Report& report, int level) {
+  page.heading(level, "Results");
   const std::string x_name = report.profile.baseline.x_name;
   if (report.speedups.empty()) page.paragraph("None: nothing new stands in production.");
   page.table(results_table(report.speedups, "speed", x_name, "original", "optimized"));
   page.table(results_table(report.speedups, "memory", x_name, "original", "optimized"));
-  page.heading(2, "Correctness");
-  if (report.correctness.empty()) page.paragraph("No gate ran: do not merge.");
-  page.table(correctness_table(report));
-  write_measured(page, report);
-  page.heading(2, "Reproduction");
+}
+
+void write_reproduction(Markdown& page, const Report& report, int level) {
+  page.heading(level, "Reproduction");
   if (report.reproduction.empty())
     page.paragraph("No commands were recorded.");
   else
     page.block(base::join_text(report.reproduction, "\n"), "sh");
+}
+
+// The sections of Liger-Kernel's template for pull requests. Its boxes stand for runs of the whole suite, which hone does not
+// make: it runs the operation's own tests, and leaves the boxes to the author.
+std::string in_form_of_liger(const Report& report) {
+  Markdown page;
+  page.heading(1, title(report));
+  write_what_and_why(page, report, "Summary");
+  page.heading(2, "Details");
+  write_results(page, report, 3);
+  const Table kernels = three_way_table(report, "kernels");
+  if (!kernels.empty()) {
+    page.paragraph("The kernels alone, without what PyTorch does beside them in a pass:");
+    page.table(kernels);
+  }
+  write_measured(page, report, 3);
+  write_reproduction(page, report, 3);
+  page.heading(2, "Testing Done");
+  if (report.correctness.empty()) page.paragraph("No gate ran: do not merge.");
+  page.table(correctness_table(report));
+  page.formatted("- Hardware Type: " + markdown_text(known(report.profile.device.name, "not known")) +
+                 "\n- [ ] run `make test` to ensure correctness (of it the operation's own file was run, see above)"
+                 "\n- [ ] run `make checkstyle` to ensure code style (of it the changed file was checked, see above)"
+                 "\n- [ ] run `make test-convergence` to ensure convergence");
+  return page.str();
+}
+
+}  // namespace
+
+std::string pull_request_markdown(const Report& report) {
+  if (report.profile.identity.repository == "liger") return in_form_of_liger(report);
+  Markdown page;
+  page.heading(1, title(report));
+  write_what_and_why(page, report, "What changed and why");
+  write_results(page, report, 2);
+  page.heading(2, "Correctness");
+  if (report.correctness.empty()) page.paragraph("No gate ran: do not merge.");
+  page.table(correctness_table(report));
+  write_measured(page, report, 2);
+  write_reproduction(page, report, 2);
   return page.str();
 }
 

@@ -112,6 +112,9 @@ std::string comparison(const Report& report) {
   if (!speed.empty())
     text += heading(3, "Three-way comparison, interleaved in one session") + speed.html() +
             html(three_way_table(report, "memory"));
+  const Table kernels = three_way_table(report, "kernels");
+  if (!kernels.empty())
+    text += paragraph("The kernels alone, without what the framework does beside them in a pass:") + kernels.html();
   return text;
 }
 

@@ -45,6 +45,11 @@ void write_three_way(Markdown& page, const Report& report) {
   page.heading(3, "Three-way comparison");
   page.table(speed);
   page.table(three_way_table(report, "memory"));
+  const Table kernels = three_way_table(report, "kernels");
+  if (!kernels.empty()) {
+    page.paragraph("The kernels alone, without what the framework does beside them in a pass:");
+    page.table(kernels);
+  }
   page.paragraph("All providers were interleaved round by round in one session.");
 }
 

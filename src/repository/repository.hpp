@@ -60,6 +60,19 @@ struct MemoryUse {
   double callers_peak_mb = 0;  // inputs included
 };
 
+// A pass apart into the kernels of the source and the rest: what the framework does beside them.
+struct PassParts {
+  double pass_ms = 0;
+  std::vector<std::pair<std::string, double>> kernels_ms;  // name, time
+  int samples = 0;                                         // all times are their medians
+
+  double kernel_ms() const {
+    double sum = 0;
+    for (const auto& [name, ms] : kernels_ms) sum += ms;
+    return sum;
+  }
+};
+
 struct PassFloor {
   double bytes = 0, flops = 0;
   double floor_ms = 0;          // at the measured ceilings: what headroom and shares are taken against
@@ -142,6 +155,11 @@ class Session {
 
   virtual base::Result<Built> build(
       const model::Variant& variant) = 0;  // compiles every part; an error carries the compiler's words
+  // Told before many of these are built: may compile them on several cores. What it does shows in no result.
+  virtual void build_ahead(const std::string& pass, const std::vector<std::string>& x_values,
+                           const std::vector<model::Settings>& settings) {
+    (void)pass, (void)x_values, (void)settings;
+  }
   virtual base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
                                                  const model::Settings& settings) = 0;
 
@@ -151,6 +169,11 @@ class Session {
                                                                        const model::Settings& settings) = 0;
   virtual base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
                                                                            const Cell& cell) = 0;
+  // The time of a pass apart into its kernels' and the rest, where a pass holds more than its kernels; nothing elsewhere.
+  virtual base::Result<std::optional<PassParts>> parts(const model::Variant& variant, const Cell& cell) {
+    (void)variant, (void)cell;
+    return std::optional<PassParts>();
+  }
   virtual base::Result<MemoryUse> memory(const model::Variant& variant, const std::string& x_value) = 0;
   virtual base::Result<MemoryUse> provider_memory(const std::string& provider, const std::string& x_value) = 0;
   virtual base::Clock& clock() = 0;

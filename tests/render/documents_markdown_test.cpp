@@ -135,6 +135,17 @@ TEST(PullRequestMarkdown, IsReadyToBePasted) {
   EXPECT_TRUE(base::starts_with(text, "# rms_norm: Write past the caches\n"));
 }
 
+TEST(PullRequestMarkdown, HasTheSectionsOfTheRepositorysTemplate) {
+  model::Report report = test::sample_report_applied();
+  report.profile.identity.repository = "liger";
+  report.three_way.push_back({"4096", "backward", "kernels", "ms", "optimized", {0.11, 0.11, 0.11, 15}, 0});
+  const std::string text = pull_request_markdown(report);
+  EXPECT_THAT(test::markdown_faults(text), IsEmpty());
+  for (const std::string part : {"\n## Summary\n", "\n## Details\n", "The kernels alone", "\n## Testing Done\n",
+                                 "- Hardware Type: ", "- [ ] run `make test-convergence`"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
 TEST(PullRequestMarkdown, AsksForNothingWhenNothingWasApplied) {
   for (const auto& report : {test::sample_report_reverted(), test::sample_report_nothing_to_gain(), model::Report{}}) {
     const std::string text = pull_request_markdown(report);

@@ -22,6 +22,7 @@ struct LigerContext {
   std::string scratch;          // hone's own folder for scripts and overlays; not in the checkout's sources
   std::string device = "auto";  // "auto", "cuda:N", or "cpu": Triton's interpreter, which checks and measures nothing
   std::string python = "python3";
+  std::int64_t answer_ms = 120'000;  // longest time for one answer of the worker; past it the process is ended
 };
 
 class LigerRepository final : public Repository {

@@ -58,11 +58,11 @@ std::string obstacle(const LigerContext& context, const PythonEnvironment& envir
 base::Result<std::map<std::string, std::string>> options_of(const OperatorFacts* facts, const model::Request& request) {
   std::map<std::string, std::string> options = facts ? facts->options : std::map<std::string, std::string>{};
   for (const auto& [name, value] : request.options) {
-    if (name == "tokens") continue;
+    if (name == kTokens || name == kBenchmarkSeconds) continue;
     const auto known =
         facts ? facts->choices.find(name) : std::map<std::string, std::vector<std::string>>::const_iterator{};
     if (!facts || known == facts->choices.end()) {
-      std::vector<std::string> names = {"tokens"};
+      std::vector<std::string> names = {kTokens, kBenchmarkSeconds};
       for (const auto& [option, choices] : facts ? facts->choices : std::map<std::string, std::vector<std::string>>{})
         names.push_back(option);
       return usage("an option of " + request.kernel + ": " + base::join_text(names, ", "), "'" + name + "'", "--option",
@@ -121,12 +121,13 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
                  "choose one of them");
   auto options = options_of(session->facts_, request);
   if (!options) return options.error();
-  if (const auto tokens = request.options.find("tokens"); tokens != request.options.end()) {
-    auto rows = whole(tokens->second, "--option tokens");
-    if (!rows) return rows.error();
-    session->rows_ = *rows;
-    (*options)["tokens"] = tokens->second;
-  }
+  for (const auto& [name, value] : {std::pair{kTokens, &session->rows_}, {kBenchmarkSeconds, &session->script_s_}})
+    if (const auto given = request.options.find(name); given != request.options.end()) {
+      auto number = whole(given->second, std::string("--option ") + name);
+      if (!number) return number.error();
+      *value = *number;
+      (*options)[name] = given->second;
+    }
   session->request_.options = *options;
   for (const std::string& text_size : request.sizes) {
     auto size = whole(text_size, "--sizes");
@@ -244,7 +245,8 @@ CaseSpec LigerSession::case_of(const std::string& x_value) const {
   spec.shape = facts_->at(std::strtoll(x_value.c_str(), nullptr, 10), rows_);
   spec.dtype = request_.dtype;
   spec.options = request_.options;
-  spec.options.erase("tokens");
+  spec.options.erase(kTokens);
+  spec.options.erase(kBenchmarkSeconds);
   spec.seed = request_.seed;
   return spec;
 }
@@ -255,6 +257,7 @@ base::Result<Worker*> LigerSession::worker() {
   loaded_.clear();
   WorkerSetup setup;
   setup.python = context_.python;
+  setup.answer_ms = context_.answer_ms;
   const std::string folder = base::join(context_.scratch, "worker");
   if (auto unpacked = unpack_scripts(context_.files, folder); !unpacked) return unpacked.error();
   setup.script = base::join(folder, "hone_worker.py");
@@ -292,6 +295,13 @@ base::Error LigerSession::failed(const std::string& implementation, base::Error 
     if (implementation != kOriginal && implementation != kFormula) ended_.emplace(implementation, error);
   }
   return error;
+}
+
+void LigerSession::abandon(const std::string& implementation, const std::string& why) {
+  worker_.reset();
+  loaded_.clear();
+  ended_.emplace(implementation, base::Error{base::ErrorKind::gate, "a variant that keeps to its own memory", why,
+                                             "worker", "this variant is left out"});
 }
 
 base::Result<Worker*> LigerSession::worker_with(const std::string& implementation) {

@@ -17,6 +17,9 @@
 
 namespace hone::repository::liger {
 
+// Options of every operation: rows of the inputs, and the longest time of the checkout's own benchmark script.
+inline constexpr const char *kTokens = "tokens", *kBenchmarkSeconds = "benchmark_seconds";
+
 class LigerSession final : public Session {
  public:
   static base::Result<std::unique_ptr<Session>> open(const LigerContext& context, const model::AuditedOp& op,
@@ -53,6 +56,8 @@ class LigerSession final : public Session {
   model::Variant original() const override;
 
   base::Result<Built> build(const model::Variant& variant) override;
+  void build_ahead(const std::string& pass, const std::vector<std::string>& x_values,
+                   const std::vector<model::Settings>& settings) override;
   base::Result<BuiltPart> build_settings(const std::string& pass, const std::string& x_value,
                                          const model::Settings& settings) override;
   base::Result<std::unique_ptr<measure::Subject>> subject(const model::Variant& variant, const Cell& cell) override;
@@ -60,6 +65,7 @@ class LigerSession final : public Session {
                                                                const model::Settings& settings) override;
   base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
                                                                    const Cell& cell) override;
+  base::Result<std::optional<PassParts>> parts(const model::Variant& variant, const Cell& cell) override;
   base::Result<MemoryUse> memory(const model::Variant& variant, const std::string& x_value) override;
   base::Result<MemoryUse> provider_memory(const std::string& provider, const std::string& x_value) override;
   base::Clock& clock() override { return context_.clock; }
@@ -87,12 +93,17 @@ class LigerSession final : public Session {
   base::Result<std::string> with_settings(const std::string& text,
                                           const std::map<std::string, model::SettingsFunction>& settings) const;
 
+  // The implementation that has these settings in one pass at every size; the original where they are the shipped ones.
+  base::Result<std::string> implementation_with(const std::string& pass, const std::string& x_value,
+                                                const model::Settings& settings);
   // A name for the implementation of this text; its file is in the overlay. "v0" for the original.
   base::Result<std::string> implementation_of(const std::string& text);
   base::Result<Worker*> worker();
   // A worker that holds the implementation. What ended the process once is not loaded again.
   base::Result<Worker*> worker_with(const std::string& implementation);
   base::Error failed(const std::string& implementation, base::Error error);
+  // Ends the process whose memory an implementation has spoilt; that one is not loaded again.
+  void abandon(const std::string& implementation, const std::string& why);
 
   base::Result<BuiltPart> build_part(const std::string& implementation, const std::string& pass,
                                      const std::string& x_value);
@@ -101,8 +112,16 @@ class LigerSession final : public Session {
   base::Result<model::Ceilings> look_at_ceilings();
   base::Result<MemoryUse> memory_of(const std::string& implementation, const std::string& x_value);
   base::Result<GateResult> numerics(const std::string& implementation, GateLevel level);
-  base::Result<const TestResults*> tests_on_original(GateLevel level);
+  base::Result<GateResult> gate_of(const std::string& implementation, const std::string& text, GateLevel level);
+  std::size_t test_shares() const;
+  std::vector<base::Result<TestResults>> run_together(const std::vector<TestRun>& runs);
+  TestRun test_run(GateLevel level, const std::string& name, const std::string& text) const;
+  base::Result<TestResults> run_own_tests(GateLevel level, const std::string& text);
   base::Result<std::string> styled(const std::string& text);
+  bool spills(const std::vector<source::rewrite::Site>& touched) const;
+  // Compiles on all cores what running these passes will ask for.
+  void compile_ahead(const std::vector<std::string>& implementations, const std::vector<CaseSpec>& cases,
+                     const std::vector<std::string>& passes);
   void learn_shipped();
   void probe_memory_of_programs();
 
@@ -118,15 +137,17 @@ class LigerSession final : public Session {
   std::string unmeasurable_;  // why nothing can be measured here; empty where it can
   std::string worker_device_;
   std::vector<std::int64_t> sizes_;
-  std::int64_t rows_ = 0;
+  std::int64_t rows_ = 0;       // 0: the operation's own
+  std::int64_t script_s_ = 75;  // of the benchmark script; what it has written by then is kept
   std::vector<source::rewrite::Finding> rewrites_;
 
   std::recursive_mutex mutex_;  // builds are asked for on several threads
   std::unique_ptr<Worker> worker_;
   std::set<std::string> loaded_;
-  std::map<std::string, std::string> overlay_;  // implementation -> file
-  std::map<std::string, base::Error> ended_;    // implementations that took the worker with them
-  std::map<std::string, BuiltPart> built_;      // by implementation, pass, size
+  std::map<std::string, std::string> overlay_;                                 // implementation -> file
+  std::map<std::pair<std::string, model::Settings>, std::string> configured_;  // pass, settings -> implementation
+  std::map<std::string, base::Error> ended_;  // implementations that took the worker with them
+  std::map<std::string, BuiltPart> built_;    // by implementation, pass, size
   std::map<std::pair<std::string, std::string>, model::Settings> shipped_;  // by pass and size
   std::map<std::string, std::map<std::int64_t, double>>
       too_much_memory_;  // by pass, programs per SM -> memory over the original's
@@ -134,6 +155,8 @@ class LigerSession final : public Session {
   std::map<std::string, std::pair<int, int>> blocked_;  // cells whose passes wait for the host
   std::optional<model::Ceilings> ceilings_;
   std::map<GateLevel, TestResults> original_tests_;
+  std::map<std::pair<std::string, GateLevel>, GateResult> gates_;  // by implementation
+  std::unique_ptr<TestServers> tests_;
   std::vector<std::string> script_remarks_;
   std::optional<model::GateCount> style_;
 };

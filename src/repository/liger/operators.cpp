@@ -163,7 +163,8 @@ const OperatorFacts* find_operator(const std::string& op) {
 std::vector<Shape> gate_shapes(const OperatorFacts& facts, bool wide, bool interpreted) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs = {{5, 127}, {3, 1000}};
   if (wide) pairs = {{1, 1}, {1, 31}, {7, 64}, {5, 127}, {13, 1000}, {3, 1025}, {2, 4096}};
-  if (wide && !interpreted) pairs.insert(pairs.end(), {{1031, 1024}, {4099, 4096}, {257, 8191}});
+  if (wide && !interpreted)
+    pairs.insert(pairs.end(), {{1031, 1024}, {4099, 4096}, {257, 8191}, {3, 16384}, {2, 40000}});
   if (interpreted && !wide) pairs = {{3, 127}};
   std::vector<Shape> shapes;
   for (auto [rows_of, columns_of] : pairs) {

@@ -1,6 +1,8 @@
 // Gates and installation: numerics against double precision, the operation's own tests, style, the production file.
 #include <algorithm>
 #include <cmath>
+#include <future>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -42,12 +44,14 @@ std::string shape_text(const Shape& shape) {
 }
 
 // A whole test file may hold cases that wait for devices that are not here: each has a limit, and all together.
-constexpr TestLimits kSmokeLimits{20, 90}, kFullLimits{15, 120};
+constexpr TestLimits kSmokeLimits{20, 90}, kFullLimits{15, 120}, kSeveralDevicesLimits{12, 30};
 
 // What is wrong with a variant's answer on one case; empty when nothing is.
 std::string fault_of(const CheckReply& reply, double& largest_ratio) {
   if (!reply.original_refused.empty()) return "";  // the original does not run this shape: nothing to compare
   if (!reply.candidate_refused.empty()) return "it does not run, and the original does: " + reply.candidate_refused;
+  if (!reply.disturbed.empty())
+    return "it writes to memory that is not its own: changed are " + base::join_text(reply.disturbed, ", ");
   if (!reply.changed_inputs.empty()) return "it overwrites its input " + base::join_text(reply.changed_inputs, ", ");
   if (!reply.missing.empty()) return "it does not give " + base::join_text(reply.missing, ", ");
   for (const CheckedTensor& tensor : reply.tensors) {
@@ -80,14 +84,20 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
     dtypes = wide ? std::vector<std::string>{"fp32", "bf16", "fp16"}
                   : std::vector<std::string>{"fp32", request_.dtype == "fp32" ? "bf16" : request_.dtype};
   int refused = 0, unrepeatable = 0;
-  for (const Shape& shape : gate_shapes(*facts_, wide, interpreted)) {
+  const auto spec_of = [&](const Shape& shape, const std::string& dtype) {
+    CaseSpec spec{shape, dtype, request_.options, request_.seed + 1};
+    spec.options.erase(kTokens);
+    spec.options.erase(kBenchmarkSeconds);
+    return spec;
+  };
+  const std::vector<Shape> shapes = gate_shapes(*facts_, wide, interpreted);
+  std::vector<CaseSpec> cases;
+  for (const Shape& shape : shapes)
+    for (const std::string& dtype : dtypes) cases.push_back(spec_of(shape, dtype));
+  compile_ahead({"v0", implementation}, cases, passes());
+  for (const Shape& shape : shapes) {
     for (const std::string& dtype : dtypes) {
-      CaseSpec spec;
-      spec.shape = shape;
-      spec.dtype = dtype;
-      spec.options = request_.options;
-      spec.options.erase("tokens");
-      spec.seed = request_.seed + 1;
+      const CaseSpec spec = spec_of(shape, dtype);
       for (const std::string& needed : {std::string("v0"), implementation})
         if (auto ready = worker_with(needed); !ready) return ready.error();
       auto reply = worker_->check("v0", implementation, spec);
@@ -104,11 +114,14 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
       }
       for (const CheckedTensor& tensor : reply->tensors) unrepeatable += tensor.repeats ? 0 : 1;
       const std::string fault = fault_of(*reply, gate.largest_error_over_bound);
+      if (!reply->disturbed.empty()) abandon(implementation, fault);
       if (fault.empty())
         ++gate.passed;
       else if (gate.failed++ == 0)
         gate.first_failure = fmt::format("{} {}: {}", dtype, shape_text(shape), fault);
+      if (ended_.count(implementation)) break;
     }
+    if (ended_.count(implementation)) break;
   }
   gate.detail =
       fmt::format("numerics against double precision: {} cases passed, {} failed, {} that the original refuses",
@@ -118,21 +131,86 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
   return gate;
 }
 
-base::Result<const TestResults*> LigerSession::tests_on_original(GateLevel level) {
-  if (const auto known = original_tests_.find(level); known != original_tests_.end()) return &known->second;
+// How many processes share a list: each loads torch and opens the device for itself.
+std::size_t LigerSession::test_shares() const {
+  if (worker_device_ == "cpu") return 1;
+  constexpr std::size_t kMost = 4, kCoresEach = 4;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency() / kCoresEach, 1, kMost);
+}
+
+TestRun LigerSession::test_run(GateLevel level, const std::string& name, const std::string& text) const {
   TestRun run;
-  run.python = context_.python;
-  run.script = base::join(context_.scratch, "worker/hone_tests.py");
   run.checkout = context_.root;
-  run.overlay = base::join(context_.scratch, "package_original");
+  run.overlay = base::join(context_.scratch, "package_" + name);
   run.test_file = op_.preflight.test_file;
   run.device = worker_device_;
-  run.changes = {{relative_, text_}};  // production may hold the variant already
+  run.changes = {{relative_, text}};  // production may hold the variant already, so the original is written too
   run.level = level;
   run.limits = level == GateLevel::smoke ? kSmokeLimits : kFullLimits;
-  auto results = run_tests(context_.processes, run);
-  if (!results) return results.error();
-  return &original_tests_.emplace(level, std::move(*results)).first->second;
+  return run;
+}
+
+// All runs at the same time: tests are not timed.
+std::vector<base::Result<TestResults>> LigerSession::run_together(const std::vector<TestRun>& runs) {
+  std::vector<std::future<base::Result<TestResults>>> running;
+  for (const TestRun& run : runs)
+    running.push_back(std::async(std::launch::async, [this, &run] { return tests_->run(run); }));
+  std::vector<base::Result<TestResults>> results;
+  for (auto& each : running) results.push_back(each.get());
+  return results;
+}
+
+// The variant's results and, the first time, the original's beside them.
+base::Result<TestResults> LigerSession::run_own_tests(GateLevel level, const std::string& text) {
+  const bool first = original_tests_.count(level) == 0;
+  const std::size_t shares = test_shares();
+  std::vector<TestRun> runs;
+  for (std::size_t share = 0; share < shares * (first ? 2 : 1); ++share) {
+    const bool original = share >= shares;
+    TestRun run = test_run(level, fmt::format("{}_{}", original ? "original" : "variant", share % shares),
+                           original ? text_ : text);
+    run.share = share % shares, run.shares = shares;
+    if (!first)
+      for (const TestOutcome& test : original_tests_.at(level).outcomes)
+        if (test.outcome == "timed out" || test.outcome == "not run") run.leave_out.push_back(test.id);
+    runs.push_back(std::move(run));
+  }
+  // Each of these spawns a process for every device that it asks for: one after another, and on the original alone, since
+  // on a machine with one device they are there to fail.
+  if (first && level == GateLevel::full) {
+    runs.push_back(test_run(level, "original_devices", text_));
+    runs.back().devices = Devices::several, runs.back().limits = kSeveralDevicesLimits;
+  }
+  auto results = run_together(runs);
+  const auto middle = results.begin() + static_cast<std::ptrdiff_t>(shares);
+  if (first) {
+    auto original = joined({middle, results.end()});
+    if (!original) return original.error();
+    original_tests_.emplace(level, std::move(*original));
+  }
+  results.erase(middle, results.end());
+  const TestResults& original = original_tests_.at(level);
+  // Beside others a test takes longer: what ran into its limit and passes on the original is run again by itself. So are the
+  // tests of several devices that pass there.
+  TestRun again = test_run(level, "variant_0", text), devices = again;
+  devices.devices = Devices::several, devices.limits = kSeveralDevicesLimits;
+  for (const base::Result<TestResults>& share : results)
+    for (const TestOutcome& test : share ? share->outcomes : std::vector<TestOutcome>{}) {
+      if ((test.outcome == "timed out" || test.outcome == "not run") && original.outcome_of(test.id) == "passed")
+        again.only.push_back(test.id);
+    }
+  if (level == GateLevel::full)
+    for (const std::string& id : choose_tests(original.collected, level, Devices::several))
+      if (original.outcome_of(id) == "passed") devices.only.push_back(id);
+  if (!devices.only.empty()) results.push_back(tests_->run(devices));
+  auto variant = joined(std::move(results));
+  if (!variant || again.only.empty() || runs.size() == 1) return variant;
+  auto repeated = tests_->run(again);
+  if (!repeated) return repeated.error();
+  for (TestOutcome& test : variant->outcomes)
+    for (const TestOutcome& later : repeated->outcomes)
+      if (later.id == test.id) test = later;
+  return variant;
 }
 
 base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateLevel level) {
@@ -145,8 +223,17 @@ base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateL
   if (!text) return text.error();
   auto implementation = implementation_of(*text);
   if (!implementation) return implementation.error();
+  // A text that has been judged is judged: finalize asks again for what optimize has asked.
+  const std::pair<std::string, GateLevel> key(*implementation, level);
+  if (const auto known = gates_.find(key); known != gates_.end()) return known->second;
+  auto judged = gate_of(*implementation, *text, level);
+  if (judged) gates_.emplace(key, *judged);
+  return judged;
+}
 
-  auto numbers = numerics(*implementation, level);
+base::Result<GateResult> LigerSession::gate_of(const std::string& implementation, const std::string& text,
+                                               GateLevel level) {
+  auto numbers = numerics(implementation, level);
   if (!numbers || numbers->failed > 0) return numbers;
   if (!op_.preflight.test_exists) {
     numbers->detail += "; the checkout has no test file for the operation";
@@ -163,23 +250,12 @@ base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateL
     return all;
   };
   const std::string before = hashes();
-  auto original = tests_on_original(level);
-  if (!original) return original.error();
-  TestRun run;
-  run.python = context_.python;
-  run.script = base::join(context_.scratch, "worker/hone_tests.py");
-  run.checkout = context_.root;
-  run.overlay = base::join(context_.scratch, "package_variant");
-  run.test_file = op_.preflight.test_file;
-  run.device = worker_device_;
-  run.changes = {{relative_, *text}};
-  run.level = level;
-  run.limits = level == GateLevel::smoke ? kSmokeLimits : kFullLimits;
-  for (const TestOutcome& test : (*original)->outcomes)
-    if (test.outcome == "timed out" || test.outcome == "not run") run.leave_out.push_back(test.id);
-  auto results = run_tests(context_.processes, run);
+  if (!tests_)
+    tests_ = std::make_unique<TestServers>(context_.processes, context_.python,
+                                           base::join(context_.scratch, "worker/hone_tests.py"));
+  auto results = run_own_tests(level, text);
   if (!results) return results.error();
-  GateResult tests = judge_tests(**original, *results);
+  GateResult tests = judge_tests(original_tests_.at(level), *results);
   if (hashes() != before) {
     ++tests.failed;
     tests.first_failure = "the operation's tests or benchmark changed while they ran";

@@ -86,10 +86,26 @@ base::Result<BuiltPart> LigerSession::build_part(const std::string& implementati
   return part;
 }
 
+// A failure here is met again, with its reason, where the pass is run.
+void LigerSession::compile_ahead(const std::vector<std::string>& implementations, const std::vector<CaseSpec>& cases,
+                                 const std::vector<std::string>& passes) {
+  std::vector<AheadItem> items;
+  for (const std::string& implementation : implementations)
+    if (worker_with(implementation))
+      for (const CaseSpec& spec : cases)
+        for (const std::string& pass : passes) items.push_back({implementation, spec, pass});
+  if (items.size() < 2 || worker_device_ == "cpu") return;
+  if (auto compiled = worker_->compile_ahead(items); !compiled) (void)failed(implementations.back(), compiled.error());
+}
+
 void LigerSession::learn_shipped() {
   if (!facts_) return;
   std::vector<std::string> all = sizes();
   for (const std::string& x : held_out_sizes()) all.push_back(x);
+  std::vector<CaseSpec> missing;
+  for (const std::string& x : all)
+    if (!shipped_.count({passes().front(), x})) missing.push_back(case_of(x));
+  if (!missing.empty()) compile_ahead({"v0"}, missing, passes());
   for (const std::string& x : all)
     for (const std::string& pass : passes())
       if (!shipped_.count({pass, x}))
@@ -107,16 +123,21 @@ void LigerSession::probe_memory_of_programs() {
   if (!before || !(before->peak_over_inputs_mb > 0)) return;
   for (const Knob& knob : knobs()) {
     if (knob.name != "programs_per_sm") continue;
+    std::vector<model::Settings> each;
     for (std::int64_t value : knob.values) {
       model::Settings settings = shipped_[{knob.pass, x}];
       if (value == 1 || settings.empty()) continue;
       settings["programs_per_sm"] = value;
-      auto text = with_settings(text_, {{knob.pass, {x_name(), {{0, settings, ""}}, 0, "memory of several programs"}}});
-      auto implementation = text ? implementation_of(*text) : base::Result<std::string>(text.error());
+      each.push_back(std::move(settings));
+    }
+    build_ahead(knob.pass, std::vector<std::string>(each.size(), x), each);
+    for (const model::Settings& settings : each) {
+      auto implementation = implementation_with(knob.pass, x, settings);
       if (!implementation) continue;
       auto after = memory_of(*implementation, x);
       if (after && after->peak_over_inputs_mb > kMostMemory * before->peak_over_inputs_mb)
-        too_much_memory_[knob.pass][value] = after->peak_over_inputs_mb / before->peak_over_inputs_mb;
+        too_much_memory_[knob.pass][settings.at("programs_per_sm")] =
+            after->peak_over_inputs_mb / before->peak_over_inputs_mb;
     }
   }
 }
@@ -129,6 +150,11 @@ base::Result<Built> LigerSession::build(const model::Variant& variant) {
   if (!text) return text.error();
   auto implementation = implementation_of(*text);
   if (!implementation) return implementation.error();
+  if (!built_.count(*implementation + "|" + passes().back() + "|" + sizes().back())) {
+    std::vector<CaseSpec> cases;
+    for (const std::string& x : sizes()) cases.push_back(case_of(x));
+    compile_ahead({*implementation}, cases, passes());
+  }
   Built built;
   for (const std::string& x : sizes())
     for (const std::string& pass : passes()) {
@@ -139,14 +165,40 @@ base::Result<Built> LigerSession::build(const model::Variant& variant) {
   return built;
 }
 
+base::Result<std::string> LigerSession::implementation_with(const std::string& pass, const std::string& x_value,
+                                                            const model::Settings& settings) {
+  const auto known = shipped_.find({pass, x_value});
+  if (known != shipped_.end() && known->second == settings) return std::string("v0");
+  std::string& name = configured_[{pass, settings}];
+  if (name.empty()) {
+    auto text = with_settings(text_, {{pass, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
+    if (!text) return text.error();
+    auto implementation = implementation_of(*text);
+    if (!implementation) return implementation.error();
+    name = *implementation;
+  }
+  return name;
+}
+
+// A failure here is met again, with its reason, where the configuration is built.
+void LigerSession::build_ahead(const std::string& pass, const std::vector<std::string>& x_values,
+                               const std::vector<model::Settings>& settings) {
+  std::lock_guard lock(mutex_);
+  if (worker_device_ == "cpu") return;
+  std::vector<AheadItem> items;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    auto implementation = implementation_with(pass, x_values[i], settings[i]);
+    if (!implementation || built_.count(*implementation + "|" + pass + "|" + x_values[i])) continue;
+    if (worker_with(*implementation)) items.push_back({*implementation, case_of(x_values[i]), pass});
+  }
+  if (items.size() < 2) return;
+  if (auto compiled = worker_->compile_ahead(items); !compiled) (void)failed("v0", compiled.error());
+}
+
 base::Result<BuiltPart> LigerSession::build_settings(const std::string& pass, const std::string& x_value,
                                                      const model::Settings& settings) {
   std::lock_guard lock(mutex_);
-  auto text = with_settings(text_, {{pass, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
-  if (!text) return text.error();
-  const auto known = shipped_.find({pass, x_value});
-  if (known != shipped_.end() && known->second == settings) *text = text_;
-  auto implementation = implementation_of(*text);
+  auto implementation = implementation_with(pass, x_value, settings);
   if (!implementation) return implementation.error();
   return build_part(*implementation, pass, x_value);
 }
@@ -163,15 +215,7 @@ base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject(const mode
 base::Result<std::unique_ptr<measure::Subject>> LigerSession::subject_with(const Cell& cell,
                                                                            const model::Settings& settings) {
   std::lock_guard lock(mutex_);
-  std::string text = text_;
-  const auto known = shipped_.find({cell.mode, cell.x_value});
-  if (known == shipped_.end() || known->second != settings) {
-    auto made =
-        with_settings(text_, {{cell.mode, {x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
-    if (!made) return made.error();
-    text = std::move(*made);
-  }
-  auto implementation = implementation_of(text);
+  auto implementation = implementation_with(cell.mode, cell.x_value, settings);
   if (!implementation) return implementation.error();
   return subject_of("settings", *implementation, cell);
 }
@@ -180,6 +224,24 @@ base::Result<std::unique_ptr<measure::Subject>> LigerSession::provider_subject(c
                                                                                const Cell& cell) {
   if (provider != "torch") return unknown_provider(provider);
   return subject_of(provider, kFormula, cell);
+}
+
+base::Result<std::optional<PassParts>> LigerSession::parts(const model::Variant& variant, const Cell& cell) {
+  std::lock_guard lock(mutex_);
+  auto text = text_of(variant);
+  if (!text) return text.error();
+  auto implementation = implementation_of(*text);
+  if (!implementation) return implementation.error();
+  auto running = worker_with(*implementation);
+  if (!running) return running.error();
+  constexpr int kSamples = 15;
+  auto reply = (*running)->parts(*implementation, case_of(cell.x_value), cell.mode, kSamples);
+  if (!reply) return failed(*implementation, reply.error());
+  PassParts parts;
+  parts.pass_ms = reply->device_ns / 1e6;
+  parts.samples = kSamples;
+  for (const auto& [name, ns] : reply->kernels) parts.kernels_ms.emplace_back(name, ns / 1e6);
+  return std::optional(std::move(parts));
 }
 
 base::Result<MemoryUse> LigerSession::memory_of(const std::string& implementation, const std::string& x_value) {
@@ -291,9 +353,13 @@ base::Result<model::Configuration> LigerSession::configuration() {
     parameter.value = different.size() == 1 ? std::to_string(*different.begin()) : base::join_text(values, ", ");
     std::set<std::string> codes, launches;
     int tried = 0;
+    std::vector<model::Settings> each;
     for (std::int64_t value : knob.values) {
-      model::Settings settings = shipped_[{knob.pass, representative}];
-      settings[knob.name] = value;
+      each.push_back(shipped_[{knob.pass, representative}]);
+      each.back()[knob.name] = value;
+    }
+    build_ahead(knob.pass, std::vector<std::string>(each.size(), representative), each);
+    for (const model::Settings& settings : each) {
       auto part = build_settings(knob.pass, representative, settings);
       if (!part) continue;
       codes.insert(part->machine_code_hash);

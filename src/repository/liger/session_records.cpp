@@ -13,7 +13,6 @@ namespace hone::repository::liger {
 namespace {
 
 constexpr const char* kRecords = "benchmark/data/all_benchmark_data.csv";
-constexpr std::int64_t kScriptMs = 75'000;
 
 model::BaselineRow row_of(const model::BenchmarkRow& row, const std::string& provider, model::Source source) {
   model::BaselineRow made;
@@ -67,12 +66,12 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
                        context_.root,   copy, base::file_name(op_.preflight.benchmark_script),
                        "--overwrite"};
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
-  command.deadline_ms = kScriptMs;
+  command.deadline_ms = 1000 * script_s_;
   auto outcome = context_.processes.run(command);
   if (!outcome) return outcome.error();
   std::string ending;
   if (outcome->timed_out)
-    ending = fmt::format("was ended after {} s; what it had written by then is kept", kScriptMs / 1000);
+    ending = fmt::format("was ended after {} s; what it had written by then is kept", script_s_);
   else if (outcome->exit_status != 0) {
     const auto lines = base::split(base::trim(outcome->error), '\n');
     ending = fmt::format("ended with exit status {}: {}", outcome->exit_status, lines.back().substr(0, 300));

@@ -17,6 +17,8 @@ namespace {
 // The rewrites whose knobs the parameter sweep turns; others are variants of their own.
 constexpr const char* kSettings = "settings-function";
 constexpr const char* kPrograms = "programs-per-sm";
+constexpr const char* kPrefetch = "prefetch";
+constexpr const char* kUnrolling = "unrolling";
 
 rewrite::Pass pass_of(const std::string& word) {
   if (word == "forward") return rewrite::Pass::forward;
@@ -90,8 +92,9 @@ std::vector<model::Settings> LigerSession::space(const std::string& pass, const 
     std::vector<model::Settings> next;
     for (const model::Settings& base : grid) {
       for (std::int64_t value : knob.values) {
-        // A thread holds at least one element of the row and at most 256.
-        if (knob.name == "num_warps" && (32 * value > columns || columns > 256 * 32 * value)) continue;
+        // A thread holds at least four elements of the row, half of its widest load, and at most 128: a kernel keeps several
+        // such rows in registers. What the checkout chooses by itself is always among them.
+        if (knob.name == "num_warps" && (4 * 32 * value > columns || columns > 128 * 32 * value)) continue;
         if (knob.name == "programs_per_sm")
           if (const auto over = too_much_memory_.find(pass);
               over != too_much_memory_.end() && over->second.count(value))
@@ -176,7 +179,85 @@ std::vector<model::StrategyStep> LigerSession::source_strategies() const {
          fmt::format("{} places, the first at {}:{}", finding.sites.size(), base::file_name(relative_), site.line),
          "not known before it is measured", "measured behind the gates"});
   }
+  // A loop that waits for its loads has more to gain than a hint to the cache has.
+  std::stable_partition(steps.begin() + static_cast<std::ptrdiff_t>(op_.strategy_order.size()), steps.end(),
+                        [](const model::StrategyStep& step) { return step.strategy == kPrefetch; });
   return steps;
+}
+
+namespace {
+
+// The same variant with at most `most` programs on each SM; nothing where it has no more than that.
+std::optional<model::Variant> with_fewer_programs(const model::Variant& best, std::int64_t most) {
+  model::Variant fewer = best;
+  bool any = false;
+  for (auto& [pass, function] : fewer.settings)
+    for (model::SettingsRule& rule : function.rules)
+      if (const auto programs = rule.settings.find("programs_per_sm");
+          programs != rule.settings.end() && programs->second > most) {
+        programs->second = most;
+        rule.reason += fmt::format("; at most {} on each SM, since the loop prefetches", most);
+        any = true;
+      }
+  return any ? std::optional(std::move(fewer)) : std::nullopt;
+}
+
+// One change to try: knobs of the rewrite, on settings that suit it.
+struct Try {
+  std::map<std::string, std::string> values;
+  model::Variant base;
+  std::string word;  // what the base differs in from the best variant
+};
+
+std::vector<Try> tries_of(const rewrite::Finding& finding, const model::Variant& best) {
+  std::vector<std::map<std::string, std::string>> values;
+  for (const rewrite::Knob& knob : finding.knobs)
+    for (const std::string& value : knob.values) values.push_back({{knob.name, value}});
+  if (finding.knobs.empty()) values.push_back({});
+  std::vector<Try> tries;
+  // Turns in flight and programs side by side hide the same latency, and each program costs partial results: the more of
+  // the one, the fewer of the other are tried first.
+  if (finding.rewrite->strategy == std::string(kPrefetch))
+    for (std::int64_t most : {1, 2}) {
+      const std::size_t i = static_cast<std::size_t>(most - 1);
+      if (auto fewer = with_fewer_programs(best, most); fewer && i < values.size())
+        tries.push_back({values[i], std::move(*fewer), fmt::format(", at most {} programs on each SM", most)});
+    }
+  for (auto& each : values) tries.push_back({std::move(each), best, ""});
+  return tries;
+}
+
+// What the passes that a change touches may gain: a part of what lies over their floor, told as the guess that it is.
+std::vector<model::Prediction> predictions_of(const model::Profile& profile,
+                                              const std::vector<rewrite::Site>& touched) {
+  std::vector<model::Prediction> predictions;
+  for (const model::Headroom& row : profile.headroom) {
+    const bool reached = std::any_of(touched.begin(), touched.end(), [&](const rewrite::Site& site) {
+      return site.pass == rewrite::Pass::any || row.mode == rewrite::word(site.pass);
+    });
+    if (!reached || row.mode == "full" || row.ratio <= 1 ||
+        row.x_value != profile.baseline.observations.largest_x_value)
+      continue;
+    predictions.push_back({row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio),
+                           fmt::format("{:.0f} % of the time lies over the floor; a rewrite of this kind is expected "
+                                       "to take off a quarter of it at most",
+                                       100 * (1 - 1 / row.ratio))});
+  }
+  return predictions;
+}
+
+}  // namespace
+
+// Turns joined into one hold more values at once, which a kernel that spills has no registers for.
+bool LigerSession::spills(const std::vector<rewrite::Site>& touched) const {
+  for (const std::string& pass : passes()) {
+    const bool reached = std::any_of(touched.begin(), touched.end(), [&](const rewrite::Site& site) {
+      return site.pass == rewrite::Pass::any || rewrite::word(site.pass) == pass;
+    });
+    const auto part = built_.find("v0|" + pass + "|" + std::to_string(sizes_.back()));
+    if (reached && part != built_.end() && part->second.spill_bytes > 0) return true;
+  }
+  return false;
 }
 
 std::vector<Proposal> LigerSession::propose(const std::string& strategy, const model::Profile& profile,
@@ -186,22 +267,24 @@ std::vector<Proposal> LigerSession::propose(const std::string& strategy, const m
   const std::string base_text = best.edits.empty() ? text_ : best.edits.back().content;
   for (const rewrite::Finding& finding : rewrite::survey(context_.files, path_, base_text)) {
     if (finding.rewrite->strategy != strategy || is_swept(finding) || finding.sites.empty()) continue;
-    std::vector<std::map<std::string, std::string>> tries;
-    for (const rewrite::Knob& knob : finding.knobs)
-      for (const std::string& value : knob.values) tries.push_back({{knob.name, value}});
-    if (finding.knobs.empty()) tries.push_back({});
-    for (const auto& values : tries) {
+    for (const Try& each : tries_of(finding, best)) {
       rewrite::Request request;
       request.rewrite = finding.rewrite->name;
-      request.values = values;
+      request.values = each.values;
       request.reason = "strategy " + strategy;
       if (request_.scope != "general") request.pass = pass_of(request_.scope);
+      // Larger tiles than the ones measured must still run, so turns in flight stop where the memory does.
+      if (strategy == kPrefetch && finding.rewrite->name == std::string("loop-stages") &&
+          profile.device.shared_memory_per_block_bytes > 0)
+        request.values["shared_bytes"] = std::to_string(profile.device.shared_memory_per_block_bytes);
       auto made = rewrite::compose(context_.files, path_, base_text, {request}, header());
       if (!made) continue;
+      if (strategy == kUnrolling && spills(made->touched)) continue;
       std::string title = finding.rewrite->title;
-      for (const auto& [knob, value] : values) title += fmt::format(": {} = {}", knob, value);
+      for (const auto& [knob, value] : each.values) title += fmt::format(": {} = {}", knob, value);
+      title += each.word;
       Proposal proposal;
-      proposal.variant = best;
+      proposal.variant = each.base;
       proposal.variant.parent = best.id;
       proposal.variant.strategy = strategy;
       proposal.variant.title = title;
@@ -215,14 +298,7 @@ std::vector<Proposal> LigerSession::propose(const std::string& strategy, const m
       proposal.changes = "Rewritten: " + base::join_text(places, "; ") +
                          ". Everything else, comments and public functions included, is as it was.";
       proposal.diff = short_diff(base_text, made->text);
-      for (const model::Headroom& row : profile.headroom) {
-        if (row.mode == "full" || row.ratio <= 1 || row.x_value != profile.baseline.observations.largest_x_value)
-          continue;
-        proposal.predictions.push_back({row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio),
-                                        fmt::format("{:.0f} % of the time lies over the floor; a rewrite of this kind "
-                                                    "is expected to take off a quarter of it at most",
-                                                    100 * (1 - 1 / row.ratio))});
-      }
+      proposal.predictions = predictions_of(profile, made->touched);
       proposals.push_back(std::move(proposal));
     }
   }

@@ -158,6 +158,7 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   if (!answer.json.is_object() || whole(answer.json, "id", -1) != id)
     return broken("'" + line->substr(0, 200) + "'", "worker, " + what);
   if (const auto error = answer.json.find("error"); error != answer.json.end()) {
+    lost_ = flag(answer.json, "sticky");
     return base::Error{base::ErrorKind::gate, "that it runs", text(*error, "kind") + ": " + text(*error, "message"),
                        "worker, " + what, text(*error, "where")};
   }
@@ -224,6 +225,31 @@ base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& 
   return reply;
 }
 
+base::Result<void> Worker::compile_ahead(const std::vector<AheadItem>& items) {
+  Json json = {{"do", "ahead"}, {"items", Json::array()}, {"seconds", setup_.answer_ms / 2000}};
+  for (const AheadItem& item : items) {
+    Json entry = case_request(item.spec);
+    entry["name"] = item.name, entry["mode"] = item.mode;
+    json["items"].push_back(std::move(entry));
+  }
+  auto answer = ask({std::move(json)}, setup_.answer_ms);
+  if (!answer) return answer.error();
+  return {};
+}
+
+base::Result<PartsReply> Worker::parts(const std::string& name, const CaseSpec& spec, const std::string& mode,
+                                       int samples) {
+  Message request = about("parts", name, spec);
+  request.json["mode"] = mode, request.json["samples"] = samples;
+  auto answer = ask(std::move(request), setup_.answer_ms);
+  if (!answer) return answer.error();
+  PartsReply reply;
+  reply.device_ns = number(answer->json, "device_ns");
+  for (const Json& each : answer->json.value("kernels", Json::array()))
+    reply.kernels.emplace_back(text(each, "name"), number(each, "device_ns"));
+  return reply;
+}
+
 base::Result<MemoryReply> Worker::memory(const std::string& name, const CaseSpec& spec) {
   auto answer = ask(about("memory", name, spec), setup_.answer_ms);
   if (!answer) return answer.error();
@@ -241,6 +267,7 @@ base::Result<CheckReply> Worker::check(const std::string& original, const std::s
   reply.candidate_refused = text(answer->json, "candidate_refused");
   reply.changed_inputs = texts(answer->json, "changed_inputs");
   reply.missing = texts(answer->json, "missing");
+  reply.disturbed = texts(answer->json, "disturbed");
   for (const Json& each : answer->json.value("tensors", Json::array())) {
     CheckedTensor tensor;
     tensor.name = text(each, "name");

@@ -55,6 +55,19 @@ struct BuildReply {
   std::string operations;  // hash of PyTorch's own operations in the pass
 };
 
+// One build to come: what compile_ahead compiles for.
+struct AheadItem {
+  std::string name;
+  CaseSpec spec;
+  std::string mode;
+};
+
+// A pass apart into its kernels, medians by events around each launch.
+struct PartsReply {
+  double device_ns = 0;
+  std::vector<std::pair<std::string, double>> kernels;  // name, ns
+};
+
 struct MemoryReply {
   double peak_bytes = 0, saved_bytes = 0, input_bytes = 0;
 };
@@ -72,6 +85,7 @@ struct CheckedTensor {
 struct CheckReply {
   std::string original_refused, candidate_refused;  // the exception, where it did not run
   std::vector<std::string> changed_inputs, missing;
+  std::vector<std::string> disturbed;  // what is not the candidate's own and was changed by it
   std::vector<CheckedTensor> tensors;
 };
 
@@ -81,13 +95,17 @@ class Worker {
   static base::Result<std::unique_ptr<Worker>> start(base::Processes& processes, const WorkerSetup& setup);
 
   const Started& started() const { return started_; }
-  bool alive() { return dialogue_->alive(); }
+  // False also where the process has lost its device and is about to end.
+  bool alive() { return !lost_ && dialogue_->alive(); }
 
   // `file` empty: the original. "formula": the operator in plain PyTorch.
   base::Result<void> load(const std::string& name, const std::string& file);
   base::Result<void> unload(const std::string& name);
   base::Result<SampleReply> sample(const std::string& name, const CaseSpec& spec, const std::string& mode);
   base::Result<BuildReply> build(const std::string& name, const CaseSpec& spec, const std::string& mode);
+  // Compiles on all cores what these builds will ask for, into the compiler's own cache. Nothing depends on it.
+  base::Result<void> compile_ahead(const std::vector<AheadItem>& items);
+  base::Result<PartsReply> parts(const std::string& name, const CaseSpec& spec, const std::string& mode, int samples);
   base::Result<MemoryReply> memory(const std::string& name, const CaseSpec& spec);
   base::Result<CheckReply> check(const std::string& original, const std::string& name, const CaseSpec& spec);
   base::Result<std::map<std::string, std::vector<double>>> ceilings(bool quick);
@@ -103,6 +121,7 @@ class Worker {
   WorkerSetup setup_;
   Started started_;
   std::int64_t next_ = 1;
+  bool lost_ = false;
 };
 
 const char* architecture_of(const std::string& compute_capability);

@@ -39,6 +39,7 @@ class ThreeWaySession {
       if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
       ports_.progress.advance(++done, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
       if (auto measured = table(cell); !measured) return measured.error();
+      if (auto measured = kernels_alone(cell); !measured) return measured.error();
       if (!changed_) continue;
       if (auto judged = verdict(cell); !judged) return judged.error();
     }
@@ -100,6 +101,20 @@ class ThreeWaySession {
       const model::Quantiles& time = (*timings)[i].device_ms;
       result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], time,
                               floor_ms > 0 && time.p50 > 0 ? 100 * floor_ms / time.p50 : 0});
+    }
+    return {};
+  }
+
+  // Of a pass that holds more than its kernels: their time without the rest.
+  base::Result<void> kernels_alone(const Cell& cell) {
+    if (cell.mode == "full") return {};
+    for (const auto& [provider, variant] : {std::pair{"original", &original_}, std::pair{"optimized", &optimized_}}) {
+      if (variant == &optimized_ && !changed_) continue;
+      auto parts = session_.parts(*variant, cell);
+      if (!parts) return parts.error();
+      if (!*parts) return {};
+      const double ms = (*parts)->kernel_ms();
+      result_.rows.push_back({cell.x_value, cell.mode, "kernels", "ms", provider, {ms, ms, ms, (*parts)->samples}, 0});
     }
     return {};
   }

@@ -252,6 +252,10 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     else
       missing.push_back(i);
   }
+  std::vector<std::string> missing_sizes;
+  std::vector<model::Settings> missing_settings;
+  for (const std::size_t i : missing) missing_sizes.push_back(sizes[i]), missing_settings.push_back(settings[i]);
+  session_.build_ahead(pass, missing_sizes, missing_settings);
   // Enough at a time that the slowest of them does not leave the other compilers idle.
   const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
   for (std::size_t start = 0; start < missing.size(); start += batch) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace hone::stages {
 
 namespace {
@@ -100,6 +102,29 @@ base::Result<void> measure_memory(repository::Session& session, const model::Var
   return {};
 }
 
+// Where a pass holds more than its kernels: their time alone, and in words where the rest is worth a sentence.
+base::Result<void> measure_parts(repository::Session& session, const std::vector<Cell>& cells,
+                                 const model::Variant& original, model::Profile& profile) {
+  constexpr double kWorthASentence = 0.03;  // of the pass
+  for (const Cell& cell : cells) {
+    if (cell.mode == "full") continue;
+    auto parts = session.parts(original, cell);
+    if (!parts) return parts.error();
+    if (!*parts) continue;
+    // The pass as it was timed without the marks around its launches.
+    const model::BaselineRow* row = speed_row(profile, session.own_provider(), cell);
+    const double pass = row ? row->p50 : (*parts)->pass_ms, kernels = (*parts)->kernel_ms();
+    add_row(profile, cell, session.own_provider(), "kernels", "ms", {kernels, kernels, kernels, (*parts)->samples});
+    if (pass - kernels < kWorthASentence * pass) continue;
+    std::vector<std::string> names;
+    for (const auto& [name, ms] : (*parts)->kernels_ms) names.push_back(name);
+    profile.baseline.observations.warnings.push_back(
+        fmt::format("{} at {} = {}: {:.4f} of {:.4f} ms are in {}, the rest is what the framework does beside it",
+                    cell.mode, session.x_name(), cell.x_value, kernels, pass, base::join_text(names, " and ")));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports,
@@ -143,6 +168,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
       if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
     }
   }
+  if (auto measured = measure_parts(session, cells, original, profile); !measured) return measured;
   return measure_memory(session, original, profile);
 }
 

@@ -17,9 +17,9 @@ class Interpreted : public testing::Test {
     ASSERT_TRUE(copy.complete()) << "the liger-kernel sources are fetched by ./dev";
   }
 
-  std::unique_ptr<Session> open(const std::string& kernel) {
+  std::unique_ptr<Session> open(const std::string& kernel, std::int64_t answer_ms = 120'000) {
     auto opened = LigerRepository::open_checkout(
-        {files, processes, clock, copy.path(), copy.scratch(), "cpu", python_with_triton()});
+        {files, processes, clock, copy.path(), copy.scratch(), "cpu", python_with_triton(), answer_ms});
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().found);
     if (!opened) return nullptr;
     model::Request request;
@@ -91,6 +91,42 @@ TEST_F(Interpreted, ACrashCostsTheVariantAndNotTheSession) {
   EXPECT_NE(crashed.error().found.find("exit status 9"), std::string::npos) << crashed.error().found;
   auto original = session->build(session->original());
   EXPECT_TRUE(original) << original.error().found;
+}
+
+TEST_F(Interpreted, AHangCostsTheVariantAndNotTheSession) {
+  auto session = open("softmax", 20'000);
+  ASSERT_TRUE(session);
+  const model::Variant hanging = mutated(*session, "import torch\n", "import torch\nwhile True:\n    pass\n");
+  auto built = session->build(hanging);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().found.find("no answer within"), std::string::npos) << built.error().found;
+  EXPECT_FALSE(session->build(hanging)) << "what hung once is not run again";
+  auto gate = session->gate(session->original(), GateLevel::smoke);
+  ASSERT_TRUE(gate) << gate.error().found;
+  EXPECT_TRUE(gate->ok()) << gate->first_failure;
+}
+
+// Right in its own results, and wrong for everyone beside it in the process.
+TEST_F(Interpreted, WritingToMemoryThatIsNotItsOwnIsCaught) {
+  auto session = open("softmax");
+  ASSERT_TRUE(session);
+  const model::Variant reaching = mutated(
+      *session, "import torch\n",
+      "import torch\nimport gc\n\n\ndef _reach():\n    import hone_case\n    for each in gc.get_objects():\n"
+      "        if isinstance(each, hone_case.Case):\n            next(iter(each.masters.values())).add_(1)\n\n\n");
+  const std::string& text = reaching.edits.front().content;
+  const auto at = text.find("    y2d = torch.empty_like(x2d)");
+  ASSERT_NE(at, std::string::npos);
+  auto variant =
+      session->variant_from_source(text.substr(0, at) + "    _reach()\n" + text.substr(at), session->original());
+  ASSERT_TRUE(variant);
+  auto gate = session->gate(*variant, GateLevel::smoke);
+  ASSERT_TRUE(gate) << gate.error().found;
+  EXPECT_FALSE(gate->ok());
+  EXPECT_NE(gate->first_failure.find("memory that is not its own"), std::string::npos) << gate->first_failure;
+  auto original = session->gate(session->original(), GateLevel::smoke);
+  ASSERT_TRUE(original) << original.error().found;
+  EXPECT_TRUE(original->ok()) << original->first_failure;
 }
 
 TEST_F(Interpreted, TouchingTheTimersIsCaught) {

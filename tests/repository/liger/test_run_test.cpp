@@ -39,10 +39,17 @@ TEST(ChooseTests, SmokeTakesSomethingOfEveryFunctionAndNoneForSeveralDevices) {
   EXPECT_EQ(chosen, (std::vector<std::string>{"a[1]", "b[1]"}));
 }
 
-TEST(ChooseTests, FullTakesAll) {
-  EXPECT_EQ(
-      choose_tests({collected("a", "a", "", "1"), collected("d", "test_dtensor", "", "1")}, GateLevel::full).size(),
-      2u);
+TEST(ChooseTests, FullTakesAllAndThoseOfSeveralDevicesByThemselves) {
+  const std::vector<CollectedTest> all = {collected("d", "test_dtensor", "", "1"), collected("a", "a", "", "1")};
+  EXPECT_EQ(choose_tests(all, GateLevel::full), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(choose_tests(all, GateLevel::full, Devices::several), (std::vector<std::string>{"d"}));
+}
+
+TEST(JudgeTests, WhatIsExpectedToFailIsNamedAndNeedNotRunAgain) {
+  const auto gate = judge_tests(results({{"a", "passed", 1, ""}, {"d", "expected failure", 9, ""}}),
+                                results({{"a", "passed", 1, ""}}));
+  EXPECT_TRUE(gate.ok());
+  EXPECT_NE(gate.detail.find("1 are expected to fail on the original"), std::string::npos) << gate.detail;
 }
 
 TEST(JudgeTests, WhatPassedOnTheOriginalMustPass) {
@@ -79,17 +86,31 @@ TEST(JudgeTests, NothingPassedIsNoSuccess) {
 class RunTests : public testing::Test {
  protected:
   TestRun run() {
-    return {"python3", "/s/hone_tests.py",        "/checkout",      "/overlay", "test/transformers/test_x.py",
-            "cpu",     {{"src/x.py", "x = 1\n"}}, GateLevel::smoke, {},         {}};
+    TestRun run;
+    run.checkout = "/checkout", run.overlay = "/overlay";
+    run.test_file = "test/transformers/test_x.py", run.device = "cpu";
+    run.changes = {{"src/x.py", "x = 1\n"}};
+    return run;
+  }
+  std::string collected(const std::vector<std::string>& ids) {
+    std::string text;
+    for (const std::string& id : ids)
+      text += (text.empty() ? "" : ",") + (R"({"id":")" + id + R"(","function":"t","parameters":{},"marks":[]})");
+    return R"({"collected":[)" + text + "]}";
+  }
+  std::string passed(const std::string& id) {
+    return R"({"results":[{"id":")" + id +
+           R"(","outcome":"passed","seconds":0.5,"message":""}],"package":"/overlay/liger_kernel/__init__.py"})";
   }
   base::ScriptedProcesses processes;
+  TestServers servers{processes, "python3", "/s/hone_tests.py"};
 };
 
 TEST_F(RunTests, CollectsChoosesAndReads) {
   processes.dialogues.push_back(
       {R"({"collected":[{"id":"a","function":"t","parameters":{"dtype":"torch.float32"},"marks":[]}]})",
        R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/overlay/liger_kernel/__init__.py"})"});
-  auto ran = run_tests(processes, run());
+  auto ran = servers.run(run());
   ASSERT_TRUE(ran) << ran.error().found;
   EXPECT_EQ(ran->count("passed"), 1);
 }
@@ -98,18 +119,48 @@ TEST_F(RunTests, AnotherPackageThanTheOverlayIsAnError) {
   processes.dialogues.push_back(
       {R"({"collected":[{"id":"a","function":"t","parameters":{},"marks":[]}]})",
        R"({"results":[{"id":"a","outcome":"passed","seconds":0.5,"message":""}],"package":"/checkout/src/liger_kernel/__init__.py"})"});
-  auto ran = run_tests(processes, run());
+  auto ran = servers.run(run());
   ASSERT_FALSE(ran);
   EXPECT_NE(ran.error().found.find("/checkout/src"), std::string::npos);
 }
 
 TEST_F(RunTests, ACrashAndNoCollectionAreErrors) {
   processes.dialogues.push_back({});
-  EXPECT_FALSE(run_tests(processes, run()));
+  EXPECT_FALSE(servers.run(run()));
   processes.dialogues.push_back({R"({"error":"pytest collected nothing: exit status 4"})"});
-  auto none = run_tests(processes, run());
+  auto none = servers.run(run());
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().found.find("collected nothing"), std::string::npos);
+}
+
+TEST_F(RunTests, OneProcessAnswersRunAfterRun) {
+  processes.dialogues.push_back({collected({"a"}), passed("a"), collected({"b"}), passed("b")});
+  ASSERT_TRUE(servers.run(run()));
+  auto second = servers.run(run());
+  ASSERT_TRUE(second) << second.error().found;
+  EXPECT_EQ(second->outcome_of("b"), "passed");
+  EXPECT_EQ(second->outcome_of("a"), "");
+  ASSERT_EQ(processes.commands.size(), 1u);
+  EXPECT_EQ(processes.commands.front().arguments.back(), "cpu");
+}
+
+TEST_F(RunTests, AProcessThatFailedIsNotUsedAgain) {
+  processes.dialogues.push_back({R"({"error":"ended by signal 11"})", collected({"a"}), passed("a")});
+  processes.dialogues.push_back({collected({"b"}), passed("b")});
+  auto crashed = servers.run(run());
+  ASSERT_FALSE(crashed);
+  EXPECT_NE(crashed.error().found.find("signal 11"), std::string::npos) << crashed.error().found;
+  auto after = servers.run(run());
+  ASSERT_TRUE(after) << after.error().found;
+  EXPECT_EQ(processes.commands.size(), 2u);
+}
+
+TEST(Joined, KeepsTheOutcomesOfEveryShareOrTheFirstError) {
+  TestResults one = results({{"a", "passed", 1, ""}}), two = results({{"b", "failed", 1, "E"}});
+  auto both = joined({one, two});
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->outcomes.size(), 2u);
+  EXPECT_FALSE(joined({one, base::Error{base::ErrorKind::gate, "", "it ended", "", ""}}));
 }
 
 }  // namespace

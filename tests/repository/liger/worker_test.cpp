@@ -78,6 +78,41 @@ TEST_F(WorkerTest, AHangEndsTheProcess) {
   EXPECT_FALSE((*worker)->alive());
 }
 
+// After an illegal access the device's context is lost: the worker answers once more, ends, and says so.
+TEST_F(WorkerTest, AStickyErrorEndsTheProcessWithItsReason) {
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"error":{"kind":"AcceleratorError","message":"CUDA error: an illegal memory access was encountered","where":"line"},"sticky":true})"});
+  ASSERT_TRUE(worker);
+  auto sample = (*worker)->sample("h1", spec, "backward");
+  ASSERT_FALSE(sample);
+  EXPECT_NE(sample.error().found.find("illegal memory access"), std::string::npos) << sample.error().found;
+  EXPECT_FALSE((*worker)->alive());
+}
+
+TEST_F(WorkerTest, APassIsToldApartByItsKernels) {
+  auto worker =
+      start({kStarted,
+             R"({"id":2,"device_ns":190300.0,"kernels":[{"name":"_rms_norm_backward_kernel","device_ns":179200.0}]})"});
+  ASSERT_TRUE(worker);
+  auto parts = (*worker)->parts("v0", spec, "backward", 15);
+  ASSERT_TRUE(parts) << parts.error().found;
+  EXPECT_DOUBLE_EQ(parts->device_ns, 190300);
+  ASSERT_EQ(parts->kernels.size(), 1u);
+  EXPECT_EQ(parts->kernels[0].first, "_rms_norm_backward_kernel");
+  EXPECT_DOUBLE_EQ(parts->kernels[0].second, 179200);
+}
+
+TEST_F(WorkerTest, WhatACandidateSpoiltIsNamed) {
+  auto worker = start(
+      {kStarted,
+       R"({"id":2,"original_refused":"","candidate_refused":"","changed_inputs":[],"missing":[],"tensors":[],"disturbed":["the original's output 0"]})"});
+  ASSERT_TRUE(worker);
+  auto check = (*worker)->check("v0", "h1", spec);
+  ASSERT_TRUE(check);
+  EXPECT_EQ(check->disturbed, (std::vector<std::string>{"the original's output 0"}));
+}
+
 TEST_F(WorkerTest, TouchingTimersIsAnError) {
   auto worker = start({kStarted, R"({"id":2,"device_ns":1.0,"wall_ns":1.0,"tampered":["torch.cuda.Event"]})"});
   ASSERT_TRUE(worker);

@@ -99,6 +99,38 @@ class Recorder:
         return hashlib.sha256("\n".join(self._operations.seen).encode()).hexdigest()
 
 
+class Marked:
+    """While entered, each launch stands between two events: (kernel's name, before, after) in `marks`."""
+
+    def __init__(self, event):
+        self._event, self.marks = event, []
+
+    def __enter__(self):
+        from triton.compiler import CompiledKernel
+
+        self._class, self._run = CompiledKernel, CompiledKernel.run
+        original, event, marks = CompiledKernel.run, self._event, self.marks
+
+        def marking(kernel):
+            run = original.fget(kernel)
+
+            def launch(*arguments):
+                before, after = event(), event()
+                before.record()
+                result = run(*arguments)
+                after.record()
+                marks.append((kernel.metadata.name, before, after))
+                return result
+
+            return launch
+
+        CompiledKernel.run = property(marking)
+        return self
+
+    def __exit__(self, *error):
+        self._class.run = self._run
+
+
 class InterpretedRecorder:
     """The interpreter makes no machine code: a kernel is its source and the constants it was launched with."""
 

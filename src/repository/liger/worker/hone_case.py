@@ -64,6 +64,7 @@ class Case:
             self.tensors[name].requires_grad_(True)
         self._maker = maker
         self.gradient_masters, self.gradients = None, None
+        self.known = None  # of hone_numerics
         self.input_bytes = sum(t.numel() * t.element_size() for t in self.masters.values())
 
     def give_gradients(self, outputs):

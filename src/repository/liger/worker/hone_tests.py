@@ -1,16 +1,19 @@
-"""Runs an operation's own tests in this process for hone, with changed files of the package in front of the checkout's.
+"""Runs an operation's own tests for hone, with changed files of the package in front of the checkout's.
 
-The package is copied with the changes into a folder of hone's own and found there first, also by processes that the tests
-spawn; the checkout is only read. One answer lists what was collected, the caller names what to run, a second answer tells
-the outcome of each test.
+usage: hone_tests.py DEVICE. What takes long to import is imported once; each request is answered by a fork, so that nothing
+of one run is left for the next. The package is copied with the changes into a folder of hone's own and found there first,
+also by processes that the tests spawn; the checkout is only read. One answer lists what was collected, the caller names what
+to run, a second answer tells the outcome of each test.
 """
 
+import importlib
 import json
 import os
 import shutil
 import signal
 import sys
 import time
+import traceback
 
 # pytest puts other files in the place of the standard ones while it runs.
 _REQUESTS = os.fdopen(os.dup(0), "r")
@@ -65,8 +68,8 @@ class Plugin:
         chosen = json.loads(self.lines.readline())
         self.limit, total = chosen["seconds_each"], chosen["seconds"]
         self.end = time.monotonic() + total
-        wanted = set(chosen["run"])
-        items[:] = [item for item in items if item.nodeid in wanted]
+        place = {name: number for number, name in enumerate(chosen["run"])}
+        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
 
     def pytest_runtest_protocol(self, item, nextitem):
         if time.monotonic() > self.end:
@@ -105,18 +108,13 @@ def end_children():
         child.kill()
 
 
-def main():
-    request = json.loads(_REQUESTS.readline())
+def run(request):
     checkout = request["checkout"]
     folder = make_overlay(checkout, request["overlay"], request["changes"])
     source = [folder]
     os.environ["PYTHONPATH"] = os.pathsep.join(source + [checkout] + [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p])
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    sys.dont_write_bytecode = True
-    scripts = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:0] = source + [checkout, scripts]
+    sys.path[:0] = source + [checkout]
     if request["device"] == "cpu":
-        os.environ["TRITON_INTERPRET"] = "1"
         import hone_interpreter
 
         hone_interpreter.install()
@@ -141,9 +139,65 @@ def main():
         return
     answer({"results": list(plugin.results.values()), "package": os.path.realpath(liger_kernel.__file__)})
     end_children()
-    # A process group that a test left behind goes with this process.
-    os._exit(0)
+
+
+def import_what_tests_need():
+    """The long imports that do not touch the device; one that is not there is the tests' matter."""
+    for name in ("torch", "triton", "pytest", "transformers"):
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+def device_is_lost():
+    """Whether an import has opened the device already: a fork can not use it then."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda._is_in_bad_fork()
+
+
+def start_anew(device, request):
+    path = request["overlay"] + ".json"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(request, out)
+    os.dup2(_ANSWERS.fileno(), 1)
+    os.execv(sys.executable, [sys.executable, "-u", os.path.abspath(__file__), device, path])
+
+
+def serve(device):
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # looking for a device must not open it here
+    if device == "cpu":
+        os.environ["TRITON_INTERPRET"] = "1"
+    import_what_tests_need()
+    while True:
+        line = _REQUESTS.readline()
+        if not line:
+            return
+        request = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            try:
+                if device != "cpu" and device_is_lost():
+                    start_anew(device, request)
+                run(request)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            # A process group that a test left behind goes with this process.
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            code = os.waitstatus_to_exitcode(status)
+            answer({"error": f"ended by signal {-code}" if code < 0 else f"ended with exit status {code}"})
 
 
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            run(json.load(file))
+        os._exit(0)
+    serve(sys.argv[1])

@@ -52,12 +52,13 @@ class Worker:
         self.torch = torch
         self.machine = hone_machine.machine_for(request["device"])
         # Everything the formulas need is loaded now, before any variant.
+        import hone_ahead
         import hone_binary
         import hone_case
         import hone_numerics
         import hone_operators
 
-        self.hone_binary, self.hone_case, self.hone_numerics = hone_binary, hone_case, hone_numerics
+        self.hone_ahead, self.hone_binary, self.hone_case, self.hone_numerics = hone_ahead, hone_binary, hone_case, hone_numerics
         self.operators = hone_operators.OPERATORS
         self.op, self.module_name = request["op"], request["module"]
         self.operator = self.operators[self.op]
@@ -112,6 +113,35 @@ class Worker:
             found = self.machine.time(lambda: case.prepare(implementation, request["mode"]))
         return self.checked(found)
 
+    def ahead(self, request):
+        """Compiles on all cores what builds of these passes will ask for: each item is a case with its `name` and `mode`."""
+        if not self.hone_ahead.possible():
+            return {"kernels": 0, "finished": False}
+        # A backward pass is noted behind a forward pass that really runs, so the kernels of forward come first.
+        kernels, finished, end = 0, True, time.monotonic() + request["seconds"]
+        for forward in (True, False):
+            ahead = self.hone_ahead.Ahead()
+            with self.torch.enable_grad():
+                for item in request["items"]:
+                    if (item["mode"] == "forward") != forward or time.monotonic() > end:
+                        continue
+                    try:
+                        ahead.note(self.case(item).prepare(self.implementations[item["name"]], item["mode"]))
+                    except Exception as error:
+                        if is_sticky(error):
+                            raise
+                        # A shape that the operator refuses: the build says why.
+            noted, ended = ahead.compile(os.cpu_count() or 1, max(1.0, end - time.monotonic()))
+            kernels, finished = kernels + noted, finished and ended
+        return self.checked({"kernels": kernels, "finished": finished})
+
+    def parts(self, request):
+        """A pass apart into its kernels and the rest, over `samples` runs."""
+        case, implementation = self.case(request), self.implementations[request["name"]]
+        with self.torch.enable_grad():
+            found = self.machine.time_parts(lambda: case.prepare(implementation, request["mode"]), self.hone_binary.Marked, request["samples"])
+        return self.checked(found)
+
     def build(self, request):
         return self.checked(self.hone_binary.build(self.case(request), self.implementations[request["name"]], request["mode"]))
 
@@ -146,7 +176,10 @@ class Worker:
 
     def check(self, request):
         original, candidate = self.implementations[request["original"]], self.implementations[request["name"]]
-        return self.checked(self.hone_numerics.check(self.case(request), original, candidate))
+        found = self.hone_numerics.check(self.case(request), original, candidate)
+        if found.get("disturbed"):
+            self.cases.clear()
+        return self.checked(found)
 
     def ceilings(self, request):
         self.cases.clear()

@@ -101,16 +101,60 @@ std::string loop_text(const Loop& loop) {
          std::to_string(loop.statement.line());
 }
 
+constexpr const char* kSharedBytes = "shared_bytes";
+
+// The size of a kernel's tiles: the one compile-time constant that tl.arange goes up to. Empty where there are several.
+std::string tile_extent(const Subject& subject, int kernel, const KernelFlow& flow) {
+  std::set<std::string> extents;
+  for (Node call : subject.module().calls(kernel)) {
+    if (flow.op(call) != "arange") continue;
+    const Arguments arguments = arguments_of(call);
+    const Node* named = arguments.keyword("end");
+    const Node end = named != nullptr ? *named : arguments.positional.size() == 2 ? arguments.positional[1] : Node();
+    extents.insert(end ? std::string(end.text()) : "");
+  }
+  const std::vector<std::string>& constants = subject.kernel_facts(kernel).constexpr_params;
+  if (extents.size() != 1 || std::count(constants.begin(), constants.end(), *extents.begin()) == 0) return {};
+  return *extents.begin();
+}
+
+// `stages` for tiles of which the turns in flight fit `shared_bytes` of memory, nothing for larger ones: a kernel that ran
+// with them before must not ask for more memory than there is. One buffer fewer than stages is held for each load (seen in
+// what Triton 3.6 compiles). Empty where the size of the tiles can not be told.
+std::string stages_that_fit(const Subject& subject, int kernel, const KernelFlow& flow, const Loop& loop,
+                            long long stages, long long shared_bytes) {
+  const auto is_tile = [&](Node node) { return flow.op(node) == "arange"; };
+  const std::set<std::string> tiles = flow.depending(is_tile);
+  long long loads = 0;
+  std::string base;
+  for (Node load : flow.accesses(true, false)) {
+    if (!loop.statement.contains(load) || !flow.depends(KernelFlow::pointer_of(load), is_tile, tiles)) continue;
+    if (loads++ == 0) base = flow.base_of(load);
+  }
+  const std::string extent = tile_extent(subject, kernel, flow);
+  if (extent.empty() || base.empty() || loads == 0) return {};
+  if (stages < 2) return std::to_string(stages);
+  long long bits = 8;
+  while (2 * bits * loads * (stages - 1) <= 8 * shared_bytes) bits *= 2;
+  return std::to_string(stages) + " if " + extent + " * " + base +
+         ".dtype.element_ty.primitive_bitwidth <= " + std::to_string(bits) + " else None";
+}
+
 // One knob for the loops of a file; `change` edits a loop or says why it does not.
 template <class Change>
-base::Result<Plan> plan_loops(const Subject& subject, const Rewrite& rewrite, const std::vector<Request>& requests,
+base::Result<Plan> plan_loops(const Subject& subject, const Rewrite& rewrite, std::vector<Request> requests,
                               const std::string& knob, Change change) {
   Plan plan;
   Editor editor(subject);
   std::set<std::uint32_t> done;
   std::string refused;
   bool any = false;
-  for (const Request& request : requests) {
+  for (Request& request : requests) {
+    std::string shared;
+    if (const auto given = request.values.find(kSharedBytes); given != request.values.end() && knob == "num_stages") {
+      shared = given->second;
+      request.values.erase(given);
+    }
     if (request.values.size() != 1 || request.values.begin()->first != knob)
       return bad_value(subject, rewrite, "the knob " + knob,
                        request.values.empty() ? "none" : request.values.begin()->first);
@@ -125,7 +169,7 @@ base::Result<Plan> plan_loops(const Subject& subject, const Rewrite& rewrite, co
           continue;
         }
         if (done.count(loop.statement.start()) > 0) continue;
-        base::Result<std::string> reason = change(editor, kernel, flow, loop, value);
+        base::Result<std::string> reason = change(editor, kernel, flow, loop, value, shared);
         if (!reason) return reason.error();
         if (!reason->empty()) {
           refused += (refused.empty() ? "" : "; ") + name + ", " + loop_text(loop) + ": " + *reason;
@@ -163,15 +207,22 @@ base::Result<long long> whole_number(const Subject& subject, const Rewrite& rewr
 base::Result<Plan> plan_loop_stages(const Subject& subject, const Rewrite& rewrite,
                                     const std::vector<Request>& requests) {
   return plan_loops(subject, rewrite, requests, "num_stages",
-                    [&](Editor& editor, int, const KernelFlow& flow, const Loop& loop,
-                        const std::string& value) -> base::Result<std::string> {
+                    [&](Editor& editor, int kernel, const KernelFlow& flow, const Loop& loop, const std::string& value,
+                        const std::string& shared) -> base::Result<std::string> {
                       const auto number = whole_number(subject, rewrite, value, 1, 8);
                       if (!number) return number.error();
+                      std::string stages = value;
+                      if (!shared.empty()) {
+                        const auto bytes = whole_number(subject, rewrite, shared, 1, 1 << 30);
+                        if (!bytes) return bytes.error();
+                        stages = stages_that_fit(subject, kernel, flow, loop, *number, *bytes);
+                        if (stages.empty()) return std::string("the size of its tiles can not be told");
+                      }
                       if (loop.form == "static_range") return std::string("it is unrolled when it is compiled");
                       std::string hazard = order_hazard(flow, loop);
                       if (!hazard.empty()) return hazard;
                       use_language_range(editor, flow, loop);
-                      set_keyword(editor, loop, "num_stages", value);
+                      set_keyword(editor, loop, "num_stages", stages);
                       return std::string();
                     });
 }
@@ -179,8 +230,8 @@ base::Result<Plan> plan_loop_stages(const Subject& subject, const Rewrite& rewri
 base::Result<Plan> plan_loop_unrolling(const Subject& subject, const Rewrite& rewrite,
                                        const std::vector<Request>& requests) {
   return plan_loops(subject, rewrite, requests, "unroll",
-                    [&](Editor& editor, int kernel, const KernelFlow& flow, const Loop& loop,
-                        const std::string& value) -> base::Result<std::string> {
+                    [&](Editor& editor, int kernel, const KernelFlow& flow, const Loop& loop, const std::string& value,
+                        const std::string&) -> base::Result<std::string> {
                       if (loop.form == "static_range") return std::string("it is unrolled already");
                       if (value == "static") {
                         if (!known_when_compiled(subject, kernel, flow, loop))

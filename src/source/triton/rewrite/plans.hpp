@@ -27,6 +27,7 @@ base::Result<Plan> plan_hoisted_loads(const Subject&, const Rewrite&, const std:
 base::Result<Plan> plan_loop_stages(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_loop_unrolling(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_shared_math(const Subject&, const Rewrite&, const std::vector<Request>&);
+base::Result<Plan> plan_partial_sum(const Subject&, const Rewrite&, const std::vector<Request>&);
 base::Result<Plan> plan_wide_offsets(const Subject&, const Rewrite&, const std::vector<Request>&);
 
 }  // namespace hone::source::rewrite
