@@ -51,7 +51,7 @@ class Campaign:
         environment = dict(os.environ, HONE_PYTHON=str(ROOT / "tools/bench/played/python.py"), PLAYED_CHECKOUT=str(self.checkout))
         environment["HONE_CACHE_DIR"] = str(self.folder / "cache")
         command = [self.hone, "run", KERNEL, "--repo", str(self.checkout), "--autonomous", "--verbose", "--sizes", "1024,4096"]
-        command += ["--max-variants", "4", "--workspace", str(self.work)]
+        command += ["--max-variants", "2", "--workspace", str(self.work)]
         self.log = open(self.folder / "log", "w+")
         return subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
 
