@@ -14,38 +14,14 @@
 #include "cli/command.hpp"
 #include "cli/counters_command.hpp"
 #include "cli/help.hpp"
+#include "cli/print_error.hpp"
 #include "model/version.hpp"
 
 namespace hone::cli {
 
 namespace {
 
-const char* kind_word(base::ErrorKind kind) {
-  switch (kind) {
-    case base::ErrorKind::internal: return "internal";
-    case base::ErrorKind::usage: return "usage";
-    case base::ErrorKind::preflight: return "preflight";
-    case base::ErrorKind::untrusted: return "untrusted";
-    case base::ErrorKind::gate: return "gate";
-    case base::ErrorKind::interrupted: return "interrupted";
-  }
-  return "internal";
-}
-
-int report(const base::Error& error, bool json) {
-  std::cerr << base::describe(error) << "\n";
-  if (json)
-    std::cout << nlohmann::json{{"schema", "hone.error/1"},
-                                {"kind", kind_word(error.kind)},
-                                {"expected", error.expected},
-                                {"found", error.found},
-                                {"where", error.where},
-                                {"to_do", error.remedy},
-                                {"exit_code", base::exit_code(error.kind)}}
-                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << "\n";
-  return base::exit_code(error.kind);
-}
+int report(const base::Error& error, bool json) { return print_error(error, json, std::cout, std::cerr); }
 
 int run_completions(const CommandContext& context) {
   auto script = completion_script(context.typed.arguments.front());

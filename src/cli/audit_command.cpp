@@ -1,5 +1,6 @@
 #include "cli/audit_command.hpp"
 
+#include "cli/print_error.hpp"
 #include "model/source_facts.hpp"
 #include "render/audit_table.hpp"
 #include "render/style.hpp"
@@ -9,10 +10,7 @@ namespace hone::cli {
 
 int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err) {
   const auto audit = source::audit_paths(files, options.paths, options.sizes);
-  if (!audit) {
-    err << base::describe(audit.error()) << '\n';
-    return base::exit_code(audit.error().kind);
-  }
+  if (!audit) return print_error(audit.error(), options.json, out, err);
   if (options.json) {
     out << model::to_json(*audit) << '\n';
   } else {

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "base/files.hpp"
+#include "cli/print_error.hpp"
 #include "counters/ncu_csv.hpp"
 #include "diagnose/launch.hpp"
 #include "model/json_parts.hpp"
@@ -155,11 +156,6 @@ base::Result<std::vector<std::string>> write_pictures(const counters::Capture& c
   return written;
 }
 
-int fail(const base::Error& error, std::ostream& err) {
-  err << base::describe(error) << '\n';
-  return base::exit_code(error.kind);
-}
-
 }  // namespace
 
 base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::string& where) {
@@ -194,9 +190,9 @@ base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::
 int run_counters(const CountersOptions& options, std::ostream& out, std::ostream& err) {
   base::SystemFiles files;
   auto text = files.read(options.file);
-  if (!text) return fail(text.error(), err);
+  if (!text) return print_error(text.error(), options.json, out, err);
   auto capture = counters::read_ncu_csv(*text, options.file);
-  if (!capture) return fail(capture.error(), err);
+  if (!capture) return print_error(capture.error(), options.json, out, err);
 
   model::DeviceInfo device;
   device.kind = "cuda";
@@ -204,9 +200,9 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
   device.compute_capability = capture->compute_capability;
   if (!options.ceilings_file.empty()) {
     auto ceilings_text = files.read(options.ceilings_file);
-    if (!ceilings_text) return fail(ceilings_text.error(), err);
+    if (!ceilings_text) return print_error(ceilings_text.error(), options.json, out, err);
     auto ceilings = read_ceilings(*ceilings_text, options.ceilings_file);
-    if (!ceilings) return fail(ceilings.error(), err);
+    if (!ceilings) return print_error(ceilings.error(), options.json, out, err);
     device.ceilings = std::move(*ceilings);
   }
   std::vector<KernelDiagnosis> diagnoses;
@@ -214,7 +210,7 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
   std::vector<std::string> pictures;
   if (!options.svg_folder.empty()) {
     auto written = write_pictures(*capture, diagnoses, options.svg_folder, files);
-    if (!written) return fail(written.error(), err);
+    if (!written) return print_error(written.error(), options.json, out, err);
     pictures = std::move(*written);
   }
   if (options.json) {

@@ -231,6 +231,8 @@ std::string summary_of(const model::Profile& profile, const std::vector<PassVerd
     return text + "; at the limit: nothing to gain (at most " + percent(remaining.gain_pct) + " is left).";
   if (known(remaining.gain_pct))
     text += "; at most " + percent(remaining.gain_pct) + " of the passes' time is left over the floor";
+  else if (remaining.contradicted)
+    text += "; what is left is not known, because a pass is faster than the measured ceiling allows";
   else
     text += "; what is left is not known, because no floor was measured";
   if (remaining.host_share_pct >= 20) text += ", " + percent(remaining.caller_gain_pct) + " of the caller's";

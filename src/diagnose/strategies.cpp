@@ -194,6 +194,7 @@ Remaining remaining_of(const std::vector<PassVerdict>& passes) {
   for (const PassVerdict& pass : passes) {
     const double gain = pass.facts.gain_pct();
     if (!(gain <= 100 - kAtTheLimit)) remaining.at_the_limit = false;
+    if (pass.facts.share_pct > kContradiction) remaining.contradicted = true;
     if (known(gain)) {
       remaining.measured_ms += pass.facts.measured_ms;
       remaining.floor_ms += std::min(pass.facts.floor_ms, pass.facts.measured_ms);
@@ -203,7 +204,8 @@ Remaining remaining_of(const std::vector<PassVerdict>& passes) {
       idle_ms += pass.facts.host_share_pct / 100 * pass.facts.wall_ms;
     }
   }
-  if (remaining.measured_ms > 0)
+  if (remaining.contradicted) remaining.at_the_limit = false;
+  if (remaining.measured_ms > 0 && !remaining.contradicted)
     remaining.gain_pct = 100 * (remaining.measured_ms - remaining.floor_ms) / remaining.measured_ms;
   if (wall_ms > 0) remaining.host_share_pct = 100 * idle_ms / wall_ms;
   if (known(remaining.gain_pct) && known(remaining.host_share_pct))

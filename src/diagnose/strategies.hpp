@@ -17,6 +17,8 @@ struct Remaining {
   double host_share_pct = kUnknown;      // weighted by time
   double caller_gain_pct = kUnknown;     // of the caller's time: Amdahl over the host share
   bool at_the_limit = false;             // every pass within 3 % of its ceiling
+  // A pass is so much faster than its ceiling allows that the ceiling is no bound for it: nothing is known of what is left.
+  bool contradicted = false;
 };
 Remaining remaining_of(const std::vector<PassVerdict>& passes);
 

@@ -53,7 +53,7 @@ Table comparison_table(const ComparisonDocument& comparison) {
                                    known(variant.parent, "v0"), known(variant.strategy, "none")};
     for (const std::string& mode : modes) {
       const ResultRow* row = find_result(variant.results, comparison.representative_x, mode, "speed");
-      cells.push_back(row == nullptr ? "not timed" : ratio_interval(row->ratio, row->ci_low, row->ci_high));
+      cells.push_back(row == nullptr ? "not timed" : speed_ratio(row->ratio, row->ci_low, row->ci_high));
     }
     const ResultRow* memory = any_memory(variant, comparison.representative_x);
     cells.push_back(memory == nullptr    ? "not measured"

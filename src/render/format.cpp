@@ -66,6 +66,10 @@ std::string ratio_interval(double value, double low, double high) {
   return ratio(value) + " [" + ratio(low) + ", " + ratio(high) + "]";
 }
 
+std::string speed_ratio(double value, double low, double high) {
+  return value == 1 && low == 1 && high == 1 ? "1 (same code)" : ratio_interval(value, low, high);
+}
+
 std::string spread(double p20, double p80) { return figure(p20) + " to " + figure(p80); }
 
 std::string speedup(double time_ratio) {

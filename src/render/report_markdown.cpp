@@ -35,8 +35,8 @@ void write_summary(Markdown& page, const Report& report) {
   else
     page.paragraph(
         "Ratios are optimized time over original time, from pairs taken in one session; a change is claimed only where "
-        "the "
-        "whole interval lies on one side of 1.");
+        "the whole interval lies on one side of 1. Where both are the same machine code there is nothing to pair: that "
+        "row has one time.");
 }
 
 void write_three_way(Markdown& page, const Report& report) {

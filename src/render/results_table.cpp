@@ -28,7 +28,9 @@ Table results_table(const std::vector<ResultRow>& rows, const std::string& metri
     if (row.metric != metric) continue;
     table.add_row({row.x_value, row.mode, figure(row.baseline.p50), spread(row.baseline.p20, row.baseline.p80),
                    figure(row.candidate.p50), spread(row.candidate.p20, row.candidate.p80),
-                   ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row),
+                   metric == "speed" ? speed_ratio(row.ratio, row.ci_low, row.ci_high)
+                                     : ratio_interval(row.ratio, row.ci_low, row.ci_high),
+                   claimed_change(row),
                    metric == "memory" && row.verdict == Verdict::faster   ? "less"
                    : metric == "memory" && row.verdict == Verdict::slower ? "more"
                                                                           : model::word(row.verdict)},
@@ -47,7 +49,7 @@ Table short_results_table(const std::vector<ResultRow>& rows, const std::string&
   for (const ResultRow& row : rows)
     if (row.metric == "speed")
       table.add_row({row.x_value, row.mode, figure(row.baseline.p50), figure(row.candidate.p50),
-                     ratio_interval(row.ratio, row.ci_low, row.ci_high), claimed_change(row)},
+                     speed_ratio(row.ratio, row.ci_low, row.ci_high), claimed_change(row)},
                     ink_of(row.verdict));
   return table;
 }

@@ -54,8 +54,12 @@ struct Ports {
   const std::atomic<bool>& interrupted;  // set by Ctrl-C; looked at between configurations
 };
 
+// What the same command does when it is typed again: optimize finds its measurements in the journal, profile and compare do not.
+enum class AfterInterrupt { goes_on, begins_anew };
+
 // The error that ends a stage when the user stopped it; `next_command` resumes.
-base::Result<void> check_interrupt(const Ports& ports, const std::string& next_command);
+base::Result<void> check_interrupt(const Ports& ports, const std::string& next_command,
+                                   AfterInterrupt after = AfterInterrupt::goes_on);
 
 // A checkpoint after a stage. `ended`: nobody could be asked, the stage ends here and `next_command` goes on.
 struct Decision {

@@ -101,6 +101,13 @@ TEST(Diagnose, AShortKernelCalledFromASlowHostIsHostBound) {
   EXPECT_THAT(diagnosis.strategy_order[1].bound, HasSubstr("of the caller's time, which is host for 95.0 %"));
 }
 
+TEST(Diagnose, APassFarOverItsCeilingIsNoProofThatNothingIsLeft) {
+  const Diagnosis diagnosis = diagnose(one_size(135, 0.99, 0.2));
+  EXPECT_THAT(diagnosis.summary, Not(HasSubstr("nothing to gain")));
+  EXPECT_THAT(diagnosis.summary,
+              HasSubstr("what is left is not known, because a pass is faster than the measured ceiling"));
+}
+
 TEST(Diagnose, AtTheCeilingThereIsNothingToGainAndOnlyASweepToConfirm) {
   const Diagnosis diagnosis = diagnose(one_size(98.5, 0.99, 0.2));
   EXPECT_THAT(diagnosis.summary, HasSubstr("at the limit: nothing to gain"));

@@ -12,6 +12,7 @@ namespace {
 
 using model::VariantStatus;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Optimize : public StageTest {
  protected:
@@ -269,6 +270,15 @@ TEST_F(Optimize, AtTheCeilingNothingIsTriedAndThatIsAGoodOutcome) {
   EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("nothing to gain"));
   EXPECT_EQ(world.samples, 0);
   EXPECT_TRUE(files.exists("optimization/rms_norm/comparison.json"));
+}
+
+TEST_F(Optimize, RowsFarOverTheirCeilingAreNoReasonToStop) {
+  use_strategies({"less-traffic"});
+  for (auto& row : profile.headroom) row.ratio = 1 / 1.35, row.share_of_ceiling_pct = 135, row.physics_floor_ms = 0;
+  auto outcome = optimize(options());
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->comparison.variants.empty());
+  EXPECT_THAT(outcome->comparison.stop_reason, Not(HasSubstr("nothing to gain")));
 }
 
 TEST_F(Optimize, AMetTargetEndsTheLoop) {

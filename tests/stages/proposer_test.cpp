@@ -152,6 +152,13 @@ TEST_F(Proposer, IsNotAskedAgainWhenTheRunIsRepeated) {
   EXPECT_EQ(*files.read(folder / "asked"), "x\n");
 }
 
+TEST_F(Proposer, OneThatFailedIsAskedAgainSinceItMayHaveBeenMended) {
+  const std::string script = "echo x >> '" + (folder / "asked") + "'\nexit 1\n";
+  finding(script);
+  finding(script);
+  EXPECT_EQ(*files.read(folder / "asked"), "x\nx\n");
+}
+
 // The example that is shipped, on a text as tile programs are written.
 TEST_F(Proposer, TheExampleProposesOneChangeAndThenNothingMore) {
   if (!processes.find("python3")) GTEST_SKIP() << "the example needs python3";

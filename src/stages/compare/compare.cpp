@@ -89,7 +89,7 @@ base::Result<CompareOutcome> compare(repository::Session& session, const Compare
   const std::vector<std::string> sizes = session.sizes(), modes = session.modes();
   for (const std::string& x_value : sizes) {
     for (const std::string& mode : modes) {
-      if (auto go = check_interrupt(ports, request.command); !go) return go.error();
+      if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
       auto cell = compare_cell(session, request, *baseline, *candidate, {x_value, mode});
       if (!cell) return cell.error();
       outcome.cells.push_back(std::move(*cell));

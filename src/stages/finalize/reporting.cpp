@@ -20,6 +20,30 @@ std::string quoted(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// The command of stage 2 with the flags of stage 3's, but for the variant that only stage 3 takes.
+std::string optimize_command(const std::string& finalized, const std::string& kernel) {
+  const std::string head = "hone finalize ";
+  if (!base::starts_with(finalized, head)) return "hone optimize " + kernel;
+  std::string command = "hone optimize";
+  const std::vector<std::string> words = base::split(finalized.substr(head.size()), ' ');
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--variant")
+      ++i;
+    else if (!words[i].empty() && !base::starts_with(words[i], "--variant="))
+      command += " " + words[i];
+  }
+  return command;
+}
+
+// "a/kernels/x.hpp"; an absolute path has its slash already.
+std::string sided(const char* side, const std::string& path) {
+  return base::starts_with(path, "/") ? side + path : std::string(side) + "/" + path;
+}
+
+}  // namespace
+
 model::Report start_report(repository::Session& session, const FinalizeInputs& inputs, const FinalizeOptions& options) {
   model::Report report;
   report.kernel = inputs.profile.kernel, report.created = session.clock().utc();
@@ -27,15 +51,15 @@ model::Report start_report(repository::Session& session, const FinalizeInputs& i
   report.command = options.command;
   report.winner = "v0";
   report.profile = inputs.profile, report.comparison = inputs.comparison;
-  const model::DeviceInfo& device = inputs.profile.device;
-  report.reproduction = {
-      inputs.profile.command.empty() ? "hone profile " + report.kernel : inputs.profile.command,
-      "hone optimize " + report.kernel,
-      options.command.empty() ? "hone finalize " + report.kernel : options.command,
-      fmt::format("hone {} ({}), seed {}", report.hone_version, report.hone_commit, inputs.profile.request.seed),
-      fmt::format("device: {}, {}; compiler: {}; driver or system: {}", device.name, device.architecture,
-                  device.compiler, device.driver),
-      "source: " + inputs.profile.identity.source_hash};
+  // Commands alone: versions, device and source stand in the table after them.
+  const std::string profiled =
+      inputs.profile.command.empty() ? "hone profile " + report.kernel : inputs.profile.command;
+  const std::string finalized = options.command.empty() ? "hone finalize " + report.kernel : options.command;
+  report.reproduction = {profiled};
+  if (finalized != profiled) {  // otherwise one command ran all stages
+    report.reproduction.push_back(optimize_command(finalized, report.kernel));
+    report.reproduction.push_back(finalized);
+  }
   return report;
 }
 
@@ -53,8 +77,8 @@ model::GateCount count_of(const std::string& name, const std::string& variant, c
 std::string diff_of(const std::vector<repository::FileChange>& changes) {
   std::string diff;
   for (const repository::FileChange& change : changes)
-    diff += unified_diff(change.before, change.after, change.existed ? "a/" + change.path : "/dev/null",
-                         "b/" + change.path);
+    diff += unified_diff(change.before, change.after, change.existed ? sided("a", change.path) : "/dev/null",
+                         sided("b", change.path));
   return diff;
 }
 

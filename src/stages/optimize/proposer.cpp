@@ -181,7 +181,9 @@ base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Var
   // What was tried by then is part of the question: another history is another question.
   std::string key = std::to_string(number) + "|" + lab.options().proposer + "|" + signature(best);
   for (const TriedVariant& t : tried) key += "|" + t.id + " " + t.status;
-  if (const Record* known = lab.journal().find("proposed", key)) return answer_of(lab, *known);
+  // A proposal stands; a failure may have been mended since.
+  if (const Record* known = lab.journal().find("proposed", key); known && known->text_at("kind") != "failed")
+    return answer_of(lab, *known);
   lab.ports().progress.step("ask the proposer for a variant");
   const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
   if (auto laid = lay_out(lab, folder, best, tried, notes_files); !laid) return laid.error();

@@ -135,7 +135,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
   const measure::Budget budget = table_budget(profile.request);
   int done = 0;
   for (const Cell& cell : cells) {
-    if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+    if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
     ports.progress.advance(done++, static_cast<int>(cells.size()),
                            cell.mode + " at " + session.x_name() + " = " + cell.x_value);
     std::vector<std::unique_ptr<measure::Subject>> owned;
@@ -182,7 +182,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   options.budget = noise_budget(profile.request);
   int done = 0;
   for (const Cell& cell : cells) {
-    if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+    if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
     ports.progress.advance(done++, static_cast<int>(cells.size()),
                            cell.mode + " at " + session.x_name() + " = " + cell.x_value);
     auto a = session.subject(original, cell), b = session.subject(original, cell);

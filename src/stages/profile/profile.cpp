@@ -107,7 +107,7 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
     profile.headroom.clear();
     add_headroom(session, profile);
   }
-  if (auto going = check_interrupt(ports, "hone profile " + profile.kernel); !going) return going.error();
+  if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
 
   ports.progress.step("counters and experiments");
   auto counters = session.counters();

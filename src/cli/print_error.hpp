@@ -1,0 +1,13 @@
+// How every command tells an error: for people on the error stream, and with --json as the one document on the output.
+#pragma once
+
+#include <iosfwd>
+
+#include "base/error.hpp"
+
+namespace hone::cli {
+
+// Returns the exit code of the error.
+int print_error(const base::Error& error, bool json, std::ostream& out, std::ostream& err);
+
+}  // namespace hone::cli
