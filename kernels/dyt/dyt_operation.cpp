@@ -77,7 +77,7 @@ class Dyt final : public RowOperation {
   SourceNotes source_notes(const Problem& problem) const override {
     return {
         "unit stride along a row, rows contiguous or padded; each element is read once",
-        "STREAMING_STORES: the rows of y and dx bypass the caches",
+        "with STREAMING_STORES = 1 the rows of y and dx bypass the caches",
         "none: y and dx have memory of their own",
         "nothing is saved besides the inputs; tanh(alpha x) is recomputed in backward",
         "tanh, products and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +

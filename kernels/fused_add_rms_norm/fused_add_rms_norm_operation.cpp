@@ -128,7 +128,7 @@ class FusedAddRmsNorm final : public RowOperation {
     return {
         "unit stride along a row, rows contiguous or padded; each row of x and r, of dy and s is read twice by its "
         "core, the second time from its caches",
-        "STREAMING_STORES: the rows of y, s and dx bypass the caches; everything else is cached",
+        "with STREAMING_STORES = 1 the rows of y, s and dx bypass the caches; everything else is cached",
         flag_option(problem, "in_place") ? "backward writes dx over dy, element by element after reading it"
                                          : "none: dx has memory of its own",
         "s and rstd are saved; s * rstd is recomputed in backward; dx serves as dr too",

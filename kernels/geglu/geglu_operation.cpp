@@ -25,7 +25,7 @@ class Geglu final : public RowOperation {
   }
   SourceNotes source_notes(const Problem& problem) const override {
     return {"unit stride along a row, rows contiguous or padded; each element is read once",
-            "STREAMING_STORES: the rows of c, da and db bypass the caches",
+            "with STREAMING_STORES = 1 the rows of c, da and db bypass the caches",
             flag_option(problem, "in_place")
                 ? "backward writes da over a and db over b, element by element after reading"
                 : "none: da and db have memory of their own",

@@ -53,7 +53,7 @@ class GrpoLoss final : public RowOperation {
   SourceNotes source_notes(const Problem& problem) const override {
     return {
         "unit stride along a row of logits; forward reads it once in stretches, backward once",
-        "STREAMING_STORES: gradients in memory of their own bypass the caches",
+        "with STREAMING_STORES = 1 gradients in memory of their own bypass the caches",
         flag_option(problem, "in_place") ? "backward writes the gradient over the logits" : "none",
         "lse and logp of each token (and rho of each sequence) are saved; probabilities are recomputed in backward",
         "exponentials, sums and losses in fp32; gradients rounded to the type, to nearest even",

@@ -112,7 +112,7 @@ class LayerNorm final : public RowOperation {
     return {
         "unit stride along a row, rows contiguous or padded; forward reads each row three times and backward twice, "
         "all but the first time from its core's caches",
-        "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+        "with STREAMING_STORES = 1 the rows of y and dx bypass the caches; everything else is cached",
         "none: dx has memory of its own",
         "mean and rstd are saved (two values a row); h is recomputed in backward",
         "sums, mean, rstd and products in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +

@@ -27,7 +27,7 @@ class ReluSquared final : public RowOperation {
   }
   SourceNotes source_notes(const Problem& problem) const override {
     return {"unit stride along a row, rows contiguous or padded; each element is read once",
-            "STREAMING_STORES: the rows of y and dx bypass the caches",
+            "with STREAMING_STORES = 1 the rows of y and dx bypass the caches",
             flag_option(problem, "in_place") ? "backward writes dx over dy, element by element after reading"
                                              : "none: dx has memory of its own",
             "nothing is saved besides the input; the maximum is recomputed in backward",

@@ -204,7 +204,7 @@ SourceNotes RmsNorm::source_notes(const Problem& problem) const {
   return {
       "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
       "its caches",
-      "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+      "with STREAMING_STORES = 1 the rows of y and dx bypass the caches; everything else is cached",
       in_place ? "backward writes dx over dy, element by element after reading it" : "none: dx has memory of its own",
       "rstd is saved (one value a row); x * rstd is recomputed in backward",
       "sums, rstd and products in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +

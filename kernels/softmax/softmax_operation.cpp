@@ -30,7 +30,7 @@ class Softmax final : public RowOperation {
     return {
         "unit stride along a row, rows contiguous or padded; each row is read twice by its core, the second time from "
         "its caches",
-        "STREAMING_STORES: the rows of y and dx bypass the caches; everything else is cached",
+        "with STREAMING_STORES = 1 the rows of y and dx bypass the caches; everything else is cached",
         "none: y and dx have memory of their own",
         "y is saved; x is not read in backward",
         "exponentials and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +

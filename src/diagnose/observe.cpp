@@ -169,20 +169,18 @@ void warn_of_host(const model::Profile& profile, std::vector<std::string>& warni
 
 void warn_of_noise(const model::Profile& profile, std::vector<std::string>& warnings) {
   std::string where;
-  double worst = 0;
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
     if (floor.comparison.discarded > kFewDropped * 2 * floor.comparison.pairs)
       warnings.push_back(fmt::format("throttled or disturbed: {} samples of {} at {} were dropped ({}).",
                                      floor.comparison.discarded, floor.mode, at(profile, floor.x_value),
                                      floor.comparison.reason.empty() ? "no reason recorded" : floor.comparison.reason));
     if (!(floor.smallest_effect_pct > kSmallestRulePct)) continue;
-    worst = std::max(worst, floor.smallest_effect_pct);
-    where += (where.empty() ? "" : ", ") + floor.mode + " at " + at(profile, floor.x_value);
+    where += (where.empty() ? "" : ", ") + percent(floor.smallest_effect_pct) + " in " + floor.mode + " at " +
+             at(profile, floor.x_value);
   }
   if (!where.empty())
-    warnings.push_back("noise: identical code differs by up to " + percent(worst) + " in " + where +
-                       ", more than the " + percent(kSmallestRulePct) +
-                       " of the guardrails; smaller changes stay unresolved there.");
+    warnings.push_back("noise: identical code differs by up to " + where + ", more than the " +
+                       percent(kSmallestRulePct) + " of the guardrails; smaller changes stay unresolved there.");
 }
 
 void warn_of_physics(const model::Profile& profile, std::vector<std::string>& warnings) {

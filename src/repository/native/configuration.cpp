@@ -65,6 +65,7 @@ base::Result<model::Configuration> NativeSession::configuration() {
         ++tried;
       }
       const char* what = knob.compiled ? "machine code" : "launch";
+      const char* plural = knob.compiled ? "s" : "es";
       if (tried < 2) {
         parameter.live = model::Liveness::unknown;
         parameter.live_evidence =
@@ -72,7 +73,7 @@ base::Result<model::Configuration> NativeSession::configuration() {
       } else {
         parameter.live = programs.size() > 1 ? model::Liveness::live : model::Liveness::dead;
         parameter.live_evidence = fmt::format("{} values give {} distinct {}{} at {} = {}", tried, programs.size(),
-                                              what, programs.size() == 1 ? "" : "s", x_name(), representative);
+                                              what, programs.size() == 1 ? "" : plural, x_name(), representative);
       }
       configuration.parameters.push_back(std::move(parameter));
     }
