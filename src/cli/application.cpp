@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -111,7 +112,10 @@ int dispatch(const std::vector<std::string>& words) {
   auto meant =
       interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
   if (!meant) return report(meant.error(), json);
-  watch_signals();
+  // The first signal is a flag that commands look at between steps. Those of one step that change nothing just end.
+  static const std::set<std::string> kOneStep = {"audit", "counters", "list", "man", "completions", "version"};
+  if (!kOneStep.count(typed->command->name)) watch_signals();
+  ignore_broken_pipes();
   Machine machine;
   return handlers().at(typed->command->name)(CommandContext{*typed, *meant, machine, std::cout, std::cerr});
 }

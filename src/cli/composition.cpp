@@ -33,6 +33,9 @@ void on_signal(int signal) {
 
 const std::atomic<bool>& interrupted() { return interrupted_flag; }
 
+// A reader that has gone is found where the writing fails.
+void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
 void watch_signals() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
@@ -40,7 +43,6 @@ void watch_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 namespace {

@@ -19,6 +19,7 @@ namespace hone::cli {
 // Set by the first SIGINT or SIGTERM; a second one ends the program at once.
 const std::atomic<bool>& interrupted();
 void watch_signals();
+void ignore_broken_pipes();
 
 // The machine's own ports, one of each for the whole program.
 struct Machine {

@@ -13,6 +13,14 @@ StageContext::StageContext(const CommandContext& context)
       progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
       ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}
 
+base::Result<void> StageContext::claim_workspace(const CommandContext& context) {
+  base::FileSystem& files = context.machine.files;
+  auto lock = base::FileLock::claim(files.absolute(base::join(context.meant.workspace, context.meant.request.kernel)));
+  if (!lock) return lock.error();
+  lock_ = std::move(*lock);
+  return {};
+}
+
 std::string carried_flags(const CommandContext& context) {
   std::string text;
   for (const char* flag : {"--repo", "--workspace", "--settings", "--device"})

@@ -1,6 +1,9 @@
 // The ports of a stage, put together once for a command.
 #pragma once
 
+#include <memory>
+
+#include "base/file_lock.hpp"
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/terminal.hpp"
@@ -13,10 +16,14 @@ class StageContext {
  public:
   explicit StageContext(const CommandContext& context);
 
+  // Keeps others out of the command's workspace for as long as this lives: two runs would write into one journal.
+  base::Result<void> claim_workspace(const CommandContext& context);
+
   const stages::Ports& ports() const { return ports_; }
   TerminalProgress& progress() { return progress_; }
 
  private:
+  std::unique_ptr<base::FileLock> lock_;
   RenderedDocuments documents_;
   TerminalInteraction interaction_;
   TerminalProgress progress_;

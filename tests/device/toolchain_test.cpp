@@ -149,5 +149,13 @@ TEST_F(CompileTest, InterruptedStaysInterrupted) {
   EXPECT_EQ(image.error().kind, base::ErrorKind::interrupted);
 }
 
+TEST_F(CompileTest, ACompilerThatEndsWellAndWritesNothingIsNamed) {
+  const auto compiled = compile(says(0, ""));
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().kind, base::ErrorKind::preflight);
+  EXPECT_THAT(compiled.error().found, HasSubstr("/usr/bin/c++"));
+  EXPECT_THAT(compiled.error().remedy, HasSubstr("HONE_CXX"));
+}
+
 }  // namespace
 }  // namespace hone::device::cpu

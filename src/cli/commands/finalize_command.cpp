@@ -49,11 +49,13 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
 
 int run_finalize(const CommandContext& context) {
   StageContext stage(context);
+  if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   return finalize_stage(context, stage).code;
 }
 
 int run_all(const CommandContext& context) {
   StageContext stage(context);
+  if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   if (StageEnd end = profile_stage(context, stage, false); !end.go_on) return end.code;
   if (StageEnd end = optimize_stage(context, stage, false); !end.go_on) return end.code;
   return finalize_stage(context, stage).code;

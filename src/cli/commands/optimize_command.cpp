@@ -45,6 +45,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
 
 int run_optimize(const CommandContext& context) {
   StageContext stage(context);
+  if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   return optimize_stage(context, stage, true).code;
 }
 

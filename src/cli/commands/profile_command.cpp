@@ -48,6 +48,7 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
 
 int run_profile(const CommandContext& context) {
   StageContext stage(context);
+  if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   return profile_stage(context, stage, true).code;
 }
 

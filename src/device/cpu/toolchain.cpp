@@ -183,6 +183,10 @@ base::Result<std::string> compile_shared_object(const Toolchain& toolchain, cons
   auto outcome = processes.run(command);
   if (!outcome) return outcome.error();
   if (outcome->timed_out || outcome->exit_status != 0) return compile_error(*outcome, source);
+  if (!files.exists(output))
+    return base::Error{base::ErrorKind::preflight, "a compiler that writes the program",
+                       "'" + base::join_text(toolchain.command, " ") + "' ended well and wrote nothing",
+                       source.main_file, "name a C++20 compiler with HONE_CXX (g++ 11 or clang 14, or newer)"};
   return files.read(output);
 }
 
