@@ -43,24 +43,28 @@ int run_compare(const CommandContext& context) {
   meant.workspace = a->root;
   const CommandContext with_kernel{context.typed, meant, context.machine, context.out, context.err};
   StageContext stage(with_kernel);
+  // Also for reading: opening a workspace takes back an installation that looks unverified, as that of a run at work does.
+  if (auto claimed = stage.claim_workspace(with_kernel); !claimed) return fail(context, claimed.error());
   auto workspace = open_workspace(with_kernel, stage.ports());
   if (!workspace) return fail(context, workspace.error());
   auto profile = workspace->load_profile();
   if (!profile) return fail(context, profile.error());
   auto opened = open_repository(context.machine, meant);
   if (!opened) return fail(context, opened.error());
-  auto session = opened->repository->open(profile->request);
+  model::Request request = profile->request;
+  if (context.typed.has("--sizes")) request.sizes = meant.request.sizes;
+  auto session = opened->repository->open(request);
   if (!session) return fail(context, session.error());
 
-  stages::CompareRequest request;
-  request.baseline = a->variant;
-  request.candidate = b->variant;
-  request.budget.min_samples = 20;
-  request.budget.max_samples = meant.request.quick ? 30 : 80;
-  request.budget.max_ns = 10'000'000'000;
-  request.seed = meant.request.seed;
-  request.command = meant.command_line;
-  auto outcome = stages::compare(**session, request, *workspace, stage.ports());
+  stages::CompareRequest asked;
+  asked.baseline = a->variant;
+  asked.candidate = b->variant;
+  asked.budget.min_samples = 20;
+  asked.budget.max_samples = meant.request.quick ? 30 : 80;
+  asked.budget.max_ns = 10'000'000'000;
+  asked.seed = meant.request.seed;
+  asked.command = meant.command_line;
+  auto outcome = stages::compare(**session, asked, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return fail(context, outcome.error());
   if (meant.talk.json) {
