@@ -1,4 +1,5 @@
 // The built program with bad input: one screen that says what to do, the exit code by contract, and nothing left behind.
+#include "base/file_lock.hpp"
 #include "tests/cli/program_fixture.hpp"
 
 namespace hone::cli {
@@ -54,6 +55,17 @@ TEST_F(BadInput, AWorkspaceBelowAFileCanNotBeMade) {
 
 TEST_F(BadInput, AWorkspaceThatCanNotBeWrittenIsRefused) {
   expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", "/proc/hone"}), 3, "/proc/hone");
+}
+
+TEST_F(BadInput, AWorkspaceWhereAnotherRunIsAtWorkIsRefused) {
+  auto other = base::FileLock::claim(folder_ / "w/rms_norm");
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->held());
+  for (const char* command : {"profile", "optimize", "finalize", "run"})
+    expect_refused(run({command, "rms_norm", "--quick", "--autonomous", "--workspace", folder_ / "w"}), 3,
+                   "works in it");
+  expect_refused(run({"compare", folder_ / "w/rms_norm/v0", folder_ / "w/rms_norm/v1"}), 3, "works in it");
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, ThePassesOfAKernelRunForAProfilerOnlyAsAskedInFull) {
