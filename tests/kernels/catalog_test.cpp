@@ -276,13 +276,18 @@ TEST(Problems, OfImpossibleSizeAreRefused) {
 }
 
 TEST(Problems, OfTheBaselineTablesExceedTheLastLevelCache) {
+  constexpr double kBoundByArithmetic = 100;
   for (const auto& operation : catalog()) {
     for (const DType dtype : {DType::fp32, DType::bf16}) {
       const Target target = target_of(2, 64);
       for (const std::int64_t x : operation->default_sizes(target, dtype)) {
         const Problem problem = operation->problem_at(x, target, dtype, default_options(*operation));
         EXPECT_EQ(operation->x_of(problem), x);
-        EXPECT_GE(operation->traffic(Pass::forward, problem).bytes(), 2.0 * double(target.last_level_bytes));
+        const Traffic traffic = operation->traffic(Pass::forward, problem);
+        // What is bound by its products on every machine takes as long from a cache as from memory.
+        const double operations_a_byte = traffic.flops / traffic.bytes();
+        if (operations_a_byte < kBoundByArithmetic)
+          EXPECT_GE(traffic.bytes(), 2.0 * double(target.last_level_bytes)) << operation->name();
       }
     }
   }

@@ -49,7 +49,8 @@ class OperationMatrix : public ::testing::TestWithParam<std::tuple<std::string, 
     std::vector<Options> all = option_cover(operation(), 2, 12);
     if (all.size() <= 12 || (dtype() == DType::fp32 && !thinned)) return all;
     std::vector<Options> some;
-    for (std::size_t i = dtype() == DType::bf16 ? 1 : 0; i < all.size(); i += 4) some.push_back(all[i]);
+    const std::size_t step = dtype() == DType::fp16 ? 8 : 4;
+    for (std::size_t i = dtype() == DType::bf16 ? 1 : 0; i < all.size(); i += step) some.push_back(all[i]);
     return some;
   }
 };
@@ -87,7 +88,7 @@ TEST_P(OperationMatrix, SettingsAreRight) {
   Bench bench(operation(), {p});
   // Each is a text to compile. The types differ in how an element is loaded and stored alone, so fp32 has the whole sample and
   // the 16-bit ones share it.
-  const std::size_t every = dtype() == DType::fp32 ? 1 : dtype() == DType::bf16 ? 2 : 3;
+  const std::size_t every = dtype() == DType::fp32 ? 1 : dtype() == DType::bf16 ? 3 : 5;
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     for (const Settings& settings : testing::sample_of_settings(operation(), pass, p, cpu_target(), every)) {
       const auto failure = bench.run(pass, settings, cpu_target());
