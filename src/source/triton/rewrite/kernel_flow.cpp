@@ -85,14 +85,13 @@ Node KernelFlow::pointer_of(Node access) {
 std::string KernelFlow::base_of(Node access) const {
   const int line = callee_line(access);
   const bool store = op(access) == "store";
-  std::string base;
-  bool several = false;
-  for (const model::AccessFact& fact : subject_.kernel_facts(kernel_).accesses) {
-    if (fact.line != line || fact.store != store || fact.atomic) continue;
-    several = several || (!base.empty() && fact.base != base);
-    base = fact.base;
-  }
-  return several ? "" : base;
+  std::set<std::string> bases;  // of all such accesses of the line: facts know no column
+  for (const model::AccessFact& fact : subject_.kernel_facts(kernel_).accesses)
+    if (fact.line == line && fact.store == store && !fact.atomic) bases.insert(fact.base);
+  if (bases.size() == 1) return *bases.begin();
+  for (Node node : pointer_of(access).descendants())  // the name that the pointer begins with tells which of them
+    if (node.is(Kind::identifier)) return bases.count(std::string(node.text())) > 0 ? std::string(node.text()) : "";
+  return "";
 }
 
 std::set<std::string> KernelFlow::assigned_in(Node statement) const {

@@ -118,17 +118,6 @@ std::string tile_extent(const Subject& subject, int kernel, const KernelFlow& fl
   return *extents.begin();
 }
 
-// What a load loads from, also where its line has loads from several: the first name in its pointer that is loaded from.
-std::string base_of_load(const Subject& subject, int kernel, const KernelFlow& flow, Node load) {
-  if (const std::string base = flow.base_of(load); !base.empty()) return base;
-  for (Node node : KernelFlow::pointer_of(load).descendants()) {
-    if (!node.is(Kind::identifier)) continue;
-    for (const model::AccessFact& fact : subject.kernel_facts(kernel).accesses)
-      if (!fact.store && fact.base == node.text()) return fact.base;
-  }
-  return {};
-}
-
 // `stages` for tiles of which the turns in flight fit `shared_bytes` of memory, nothing for larger ones: a kernel that ran
 // with them before must not ask for more memory than there is. One buffer fewer than stages is held for each load (seen in
 // what Triton 3.6 compiles). Empty where the size of the tiles can not be told.
@@ -140,7 +129,7 @@ std::string stages_that_fit(const Subject& subject, int kernel, const KernelFlow
   std::string base;
   for (Node load : flow.accesses(true, false)) {
     if (!loop.statement.contains(load) || !flow.depends(KernelFlow::pointer_of(load), is_tile, tiles)) continue;
-    if (loads++ == 0) base = base_of_load(subject, kernel, flow, load);
+    if (loads++ == 0) base = flow.base_of(load);
   }
   const std::string extent = tile_extent(subject, kernel, flow);
   if (extent.empty() || base.empty() || loads == 0) return {};
