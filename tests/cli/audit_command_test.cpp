@@ -40,7 +40,7 @@ TEST(AuditCommand, refuses_what_is_not_there_and_what_holds_no_kernel) {
   ASSERT_TRUE(files.write_atomically("/w/plain.py", "x = 1\n").ok());
   const Ran missing = run(files, {"/w/nothing"}, true);
   EXPECT_EQ(missing.code, 2);
-  EXPECT_TRUE(missing.out.empty());
+  EXPECT_NE(missing.out.find("\"schema\": \"hone.error/1\""), std::string::npos) << "asked for a document, it is one";
   EXPECT_NE(missing.err.find("/w/nothing"), std::string::npos);
   const Ran plain = run(files, {"/w/plain.py"}, false);
   EXPECT_EQ(plain.code, 2);
