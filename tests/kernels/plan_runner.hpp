@@ -325,7 +325,7 @@ inline std::vector<double> random_values(const TensorSpec& spec, std::mt19937& g
   return values;
 }
 
-// The settings that differ from the heuristic's in one knob, and every thirteenth of the rest; of these each `every`-th.
+// The settings that differ from the heuristic's in one knob, and every 29th of the rest; of these each `every`-th.
 inline std::vector<Settings> sample_of_settings(const Operation& operation, Pass pass, const Problem& problem,
                                                 const Target& target, std::size_t every = 1) {
   const std::vector<Settings> all = operation.enumerate(pass, problem, target);
@@ -334,7 +334,7 @@ inline std::vector<Settings> sample_of_settings(const Operation& operation, Pass
   for (std::size_t i = 0; i < all.size(); ++i) {
     int differences = 0;
     for (const auto& [name, value] : all[i]) differences += value != all[0].at(name);
-    if ((differences <= 1 || i % 13 == 0) && fit++ % every == every - 1) sample.push_back(all[i]);
+    if ((differences <= 1 || i % 29 == 0) && fit++ % every == every - 1) sample.push_back(all[i]);
   }
   return sample;
 }
