@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/cpu/launch_plan.hpp"
+#include "device/product_bytes.hpp"
 
 namespace hone::device::cpu {
 
@@ -43,8 +44,6 @@ const Blas& blas() {
   }();
   return library;
 }
-
-std::size_t size_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
 
 float widened_half(std::uint16_t half) {
   const std::uint32_t sign = std::uint32_t{half & 0x8000u} << 16, magnitude = half & 0x7fffu;
@@ -179,30 +178,18 @@ void run_part(const PreparedProduct& p, std::int64_t m0, std::int64_t m1, std::i
   }
 }
 
-// Bytes from the first to behind the last element of rows x columns.
-std::size_t extent(std::int64_t rows, std::int64_t columns, std::int64_t stride, ElementType type) {
-  if (rows <= 0 || columns <= 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + columns) * size_of(type);
-}
-
 }  // namespace
 
 base::Result<PreparedProduct> prepare_product(const MatrixProduct& product) {
   if (blas().sgemm == nullptr) return blas().missing;
   const auto& p = product;
-  const std::int64_t a_rows = p.a_transposed ? p.k : p.m, a_columns = p.a_transposed ? p.m : p.k;
-  const std::int64_t b_rows = p.b_transposed ? p.n : p.k, b_columns = p.b_transposed ? p.k : p.n;
-  if (p.m < 0 || p.n < 0 || p.k < 0 || p.a_stride < a_columns || p.b_stride < b_columns || p.c_stride < p.n) {
-    return base::Error{
-        base::ErrorKind::internal, "a matrix product with sizes of 0 or more and strides of whole rows",
-        fmt::format("m {}, n {}, k {}, strides {}, {}, {}", p.m, p.n, p.k, p.a_stride, p.b_stride, p.c_stride), "cpu",
-        ""};
-  }
-  auto a = resolve(p.a, extent(a_rows, a_columns, p.a_stride, p.input));
+  const auto bytes = product_bytes(p, "cpu");
+  if (!bytes) return bytes.error();
+  auto a = resolve(p.a, bytes->a);
   if (!a) return a.error();
-  auto b = resolve(p.b, extent(b_rows, b_columns, p.b_stride, p.input));
+  auto b = resolve(p.b, bytes->b);
   if (!b) return b.error();
-  auto c = resolve(p.c, extent(p.m, p.n, p.c_stride, p.output));
+  auto c = resolve(p.c, bytes->c);
   if (!c) return c.error();
   return PreparedProduct{
       p.m,     p.n,      p.k,   *a, *b, *c, p.a_stride, p.b_stride, p.c_stride, p.a_transposed, p.b_transposed,

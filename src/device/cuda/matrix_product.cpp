@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "device/product_bytes.hpp"
+
 namespace hone::device::cuda {
 
 namespace {
@@ -14,14 +16,6 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 // Products of more operations than this are worth timing the library's candidates for.
 constexpr double worth_timing = 1e11;
 constexpr int candidates = 4, timed_runs = 3;
-
-std::size_t size_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
-
-// Bytes from the first to behind the last element of rows x columns.
-std::size_t extent(std::int64_t rows, std::int64_t columns, std::int64_t stride, ElementType type) {
-  if (rows <= 0 || columns <= 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + columns) * size_of(type);
-}
 
 // The largest power of two, up to 256, that divides an address.
 std::uint32_t alignment_of(DevicePointer address) {
@@ -41,17 +35,11 @@ void* address(DevicePointer pointer) { return reinterpret_cast<void*>(pointer); 
 }  // namespace
 
 base::Result<void> check_product(const MatrixProduct& p) {
-  const std::int64_t a_rows = p.a_transposed ? p.k : p.m, a_columns = p.a_transposed ? p.m : p.k;
-  const std::int64_t b_rows = p.b_transposed ? p.n : p.k, b_columns = p.b_transposed ? p.k : p.n;
-  if (p.m < 0 || p.n < 0 || p.k < 0 || p.a_stride < a_columns || p.b_stride < b_columns || p.c_stride < p.n) {
-    return base::Error{
-        base::ErrorKind::internal, "a matrix product with sizes of 0 or more and strides of whole rows",
-        fmt::format("m {}, n {}, k {}, strides {}, {}, {}", p.m, p.n, p.k, p.a_stride, p.b_stride, p.c_stride), "cuda",
-        ""};
-  }
-  if (auto a = resolve(p.a, extent(a_rows, a_columns, p.a_stride, p.input)); !a) return a.error();
-  if (auto b = resolve(p.b, extent(b_rows, b_columns, p.b_stride, p.input)); !b) return b.error();
-  if (auto c = resolve(p.c, extent(p.m, p.n, p.c_stride, p.output)); !c) return c.error();
+  const auto bytes = product_bytes(p, "cuda");
+  if (!bytes) return bytes.error();
+  if (auto a = resolve(p.a, bytes->a); !a) return a.error();
+  if (auto b = resolve(p.b, bytes->b); !b) return b.error();
+  if (auto c = resolve(p.c, bytes->c); !c) return c.error();
   return {};
 }
 
@@ -155,7 +143,7 @@ base::Result<std::unique_ptr<ProductPlan>> ProductLibrary::make_plan(const Matri
 base::Result<void> ProductLibrary::choose(const MatrixProduct& p, const PreparedProduct& addresses, ProductPlan& plan,
                                           const std::vector<LtHeuristicResult>& found) {
   const DriverApi& driver = session_.driver();
-  const std::size_t bytes = extent(p.m, p.n, p.c_stride, p.output) + 256;
+  const std::size_t bytes = matrix_bytes(p.m, p.n, p.c_stride, p.output) + 256;
   auto memory = CudaBuffer::make(session_.shared_from_this(), bytes);
   if (!memory) return memory.error();
   PreparedProduct operands = addresses;
