@@ -286,19 +286,16 @@ TEST(Problems, OfTheBaselineTablesExceedTheLastLevelCache) {
         const Traffic traffic = operation->traffic(Pass::forward, problem);
         // What is bound by its products on every machine takes as long from a cache as from memory.
         const double operations_a_byte = traffic.flops / traffic.bytes();
-        if (operations_a_byte < kBoundByArithmetic)
+        if (operations_a_byte < kBoundByArithmetic) {
           EXPECT_GE(traffic.bytes(), 2.0 * double(target.last_level_bytes)) << operation->name();
+        }
       }
     }
   }
 }
 
-// d/dt loss(inputs + t direction) by central differences must equal the gradients' inner product with the direction.
-void expect_gradient(const Operation& operation, Options options, const std::map<std::string, std::string>& gradient_of,
-                     const std::string& output, const std::string& output_gradient,
-                     const std::string& second_output = "", const std::string& second_gradient = "") {
-  options["in_place"] = "no";
-  const Problem problem = {6, 9, 0, DType::fp32, options};
+// Normal values of every tensor, and a direction to move them in.
+std::pair<Values, Values> point_and_direction(const Operation& operation, const Problem& problem) {
   std::mt19937 generator(5);
   std::normal_distribution<double> normal(0, 1);
   Values base, direction;
@@ -308,6 +305,16 @@ void expect_gradient(const Operation& operation, Options options, const std::map
       direction[spec.name].push_back(normal(generator));
     }
   }
+  return {base, direction};
+}
+
+// d/dt loss(inputs + t direction) by central differences must equal the gradients' inner product with the direction.
+void expect_gradient(const Operation& operation, Options options, const std::map<std::string, std::string>& gradient_of,
+                     const std::string& output, const std::string& output_gradient,
+                     const std::string& second_output = "", const std::string& second_gradient = "") {
+  options["in_place"] = "no";
+  const Problem problem = {6, 9, 0, DType::fp32, options};
+  auto [base, direction] = point_and_direction(operation, problem);
   const auto loss = [&](double t) {
     Values values = base;
     for (const auto& [input, gradient] : gradient_of) {
@@ -394,15 +401,7 @@ TEST(References, FusedLinearCrossEntropysGradientsAreTheDerivativesOfItsLoss) {
   for (Options options : option_cover(operation, 2, 12)) {
     options["use_token_scaling"] = "no";  // its factor is a constant by definition
     const Problem problem = {4, 5, 3, DType::fp32, options};
-    std::mt19937 generator(5);
-    std::normal_distribution<double> normal(0, 1);
-    Values base, direction;
-    for (const TensorSpec& spec : operation.tensors(problem)) {
-      for (std::int64_t i = 0; i < spec.rows * spec.columns; ++i) {
-        base[spec.name].push_back(normal(generator));
-        direction[spec.name].push_back(normal(generator));
-      }
-    }
+    auto [base, direction] = point_and_direction(operation, problem);
     base["target"] = {0, 4, number_option(problem, "ignore_index"), 2};
     base["ce_weight"] = {0.5, 1.25, 1, 2, 0.75};
     std::vector<std::string> inputs = {"input", "weight"};

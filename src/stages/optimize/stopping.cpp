@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "diagnose/passes.hpp"
+
 namespace hone::stages {
 
 namespace {
@@ -52,8 +54,6 @@ std::optional<double> upper_at(const TargetMetric& target, const std::string& x_
 
 }  // namespace
 
-constexpr double kContradiction_pct = 105;  // as in the diagnosis
-
 std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes,
                                         double share_pct, const std::vector<CellResult>* best) {
   double least_share = 1e9;
@@ -66,7 +66,7 @@ std::optional<std::string> nothing_left(const model::Profile& profile, const std
     const double share = 100 / ratio, left = 100 - share;
     const double noise = noise_at(profile, row.x_value, row.mode);
     // A ceiling that a kernel beats by more than its spread bounds nothing: that cell says nothing of what is left.
-    if (share > kContradiction_pct) return std::nullopt;
+    if (share > diagnose::kContradiction) return std::nullopt;
     least_share = std::min(least_share, share);
     at_ceiling = at_ceiling && share >= share_pct;
     below_noise = below_noise && (share >= share_pct || left < noise);

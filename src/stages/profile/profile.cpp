@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diagnose/diagnose.hpp"
+#include "diagnose/passes.hpp"
 #include "model/version.hpp"
 #include "stages/profile/baseline.hpp"
 
@@ -73,12 +74,11 @@ base::Result<void> fill_from_source(repository::Session& session, const Ports& p
   return {};
 }
 
-// More than the spread of a ceiling explains, in a row that does not fit the caches.
+// What the diagnosis would warn of, in a row that does not fit the caches.
 bool faster_than_its_ceiling(const model::Profile& profile) {
-  constexpr double kContradiction_pct = 103;
   const double cache = static_cast<double>(profile.device.last_level_cache_bytes());
   return std::any_of(profile.headroom.begin(), profile.headroom.end(), [&](const model::Headroom& row) {
-    return row.share_of_ceiling_pct > kContradiction_pct && row.bytes > cache;
+    return row.share_of_ceiling_pct > diagnose::kOverTheCeiling && row.bytes > cache;
   });
 }
 
