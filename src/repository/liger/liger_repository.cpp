@@ -94,16 +94,13 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   if (!op) return {{"operation", "not found", op.error().remedy, false, true}};
   const std::string file = (*op)->files.empty() ? "" : (*op)->files.front().path;
   checks.push_back({"operation's file", shown(file, context_.root), "", true, true});
-  // A file of which nothing could be made out is no operation, whatever its name says.
-  if ((*op)->jit_kernels.empty() && (*op)->launches.empty() && (*op)->autograd_functions.empty())
-    for (const model::SourceProblem& problem : audit_.problems)
-      if (problem.file == file || shown(problem.file, context_.root) == shown(file, context_.root)) {
-        checks.push_back(
-            {"operation's source", problem.what,
-             "make it Python that parses ('hone audit " + shown(file, context_.root) + "' shows the place)", false,
-             true});
-        break;
-      }
+  // Every operation launches something or has an autograd function: a file without either is broken, or is none.
+  if ((*op)->jit_kernels.empty() && (*op)->launches.empty() && (*op)->indirect_launches.empty() &&
+      (*op)->autograd_functions.empty())
+    checks.push_back(
+        {"operation's source", "no kernel, no launch and no autograd function could be read from it",
+         "check that " + shown(file, context_.root) + " is the operation's Python, as 'git status' shows it", false,
+         true});
   const model::Preflight& found = (*op)->preflight;
   checks.push_back(
       {"benchmark script", found.benchmark_exists ? found.benchmark_script : "no " + found.benchmark_script,

@@ -57,6 +57,28 @@ TEST_F(WithoutGpu, PreflightNamesEachMissingPartWithItsRemedy) {
   }
 }
 
+TEST_F(WithoutGpu, AFileThatIsNoPythonIsNotProfiled) {
+  const std::string broken = base::join(copy.path(), "src/liger_kernel/ops/rms_norm.py");
+  ASSERT_TRUE(files.write_atomically(broken, std::string("\x93\x00\xff)(]", 6) + "\n@@ =\n"));
+  auto opened = LigerRepository::open_checkout(
+      {files, processes, clock, copy.path(), copy.scratch(), "auto", "hone-no-such-python"});
+  ASSERT_TRUE(opened) << opened.error().found;
+  const auto refused = [&](const std::string& kernel) {
+    const auto checks = (*opened)->preflight(request(kernel));
+    return std::any_of(checks.begin(), checks.end(), [](const PreflightCheck& check) {
+      return check.required && !check.passed && check.name == "operation's source";
+    });
+  };
+  EXPECT_TRUE(refused("rms_norm"));
+  EXPECT_FALSE(refused("layer_norm"));
+}
+
+TEST_F(WithoutGpu, NoOperationOfTheCheckoutIsTakenForBroken) {
+  for (const KernelEntry& entry : repository->list())
+    for (const PreflightCheck& check : repository->preflight(request(entry.name)))
+      EXPECT_TRUE(check.passed || check.name != "operation's source") << entry.name;
+}
+
 TEST_F(WithoutGpu, SaysWhyNothingCanBeMeasuredAndShowsWhatWasRecorded) {
   auto session = repository->open(request("rms_norm"));
   ASSERT_TRUE(session) << session.error().found;
