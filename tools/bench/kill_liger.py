@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills a run of hone on a Liger checkout with SIGKILL at random instants and asks git what is left in the checkout.
 
-  kill_liger [KILLS]      default 50, half of them in optimize and half in finalize; needs build/hone and the sources of
-                          the liger-kernel package (.deps)
+  kill_liger [KILLS]      default 50: in turn in optimize, in finalize, and within 20 ms of the moment when finalize begins to
+                          write the checkout; needs build/hone and the sources of the liger-kernel package (.deps)
   --write                 also writes the table to results/cpu/kill_liger.md
   --seed N (default 1), --folder DIR (default build/kill_liger, emptied first), --hone FILE
 
@@ -85,43 +85,46 @@ class Campaign:
         self.complain(f"{where}: {FILE} is neither the original nor a whole variant")
         return "other"
 
-    @staticmethod
-    def in_finalize(log):
-        return any(" s] apply v" in line or " s] measure original" in line for line in log.splitlines())
+    def stage(self):
+        """What the run is at, as its log tells."""
+        log = self.log_text()
+        if " s] apply v" in log or " s] measure original" in log:
+            return "finalize"
+        return "optimize" if " s] parameter sweep" in log or " s] v1:" in log else "profile"
+
+    def installing(self):
+        return (self.work / KERNEL / "install/journal.jsonl").exists()
 
     def whole(self):
-        """One run that nobody kills; the times until finalize begins and until the end."""
+        """One run that nobody kills; the times until optimize begins, until finalize begins, and until the end."""
         self.reset()
-        begun, process, finalize = time.monotonic(), self.start(), None
+        begun, process, first = time.monotonic(), self.start(), {}
         while process.poll() is None:
-            if finalize is None and self.in_finalize(self.log_text()):
-                finalize = time.monotonic() - begun
+            first.setdefault(self.stage(), time.monotonic() - begun)
             time.sleep(0.01)
         end = time.monotonic() - begun
-        if process.returncode != 0 or finalize is None:
+        if process.returncode != 0 or "optimize" not in first or "finalize" not in first:
             sys.exit(f"kill_liger: an undisturbed run failed with {process.returncode}:\n{self.log_text()[-3000:]}")
         if self.state("an undisturbed run") != "winner":
             sys.exit("kill_liger: an undisturbed run applied nothing")
-        return finalize, end
+        return first["optimize"], first["finalize"], end
 
-    def one(self, stage, finalize, end):
-        """A fresh run, killed once in the stage, looked at, and started again to its end."""
+    def one(self, aim, optimize, finalize, end):
+        """A fresh run, killed once in what is aimed at, looked at, and started again to its end."""
         self.reset()
         process = self.start()
-        if stage == "optimize":
-            instant = self.random.uniform(0.05, finalize)
-            time.sleep(instant)
-        else:
-            while process.poll() is None and not self.in_finalize(self.log_text()):
-                time.sleep(0.002)
-            instant = self.random.uniform(0, end - finalize)
-            time.sleep(instant)
+        reached = self.installing if aim == "the installation" else lambda: self.stage() == aim
+        while process.poll() is None and not reached():
+            time.sleep(0.0005)
+        longest = {"optimize": finalize - optimize, "finalize": end - finalize, "the installation": 0.02}[aim]
+        instant = self.random.uniform(0, longest)
+        time.sleep(instant)
         if process.poll() is not None:
             return False
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        where = f"kill in {stage}, {instant:.3f} s into it"
-        actual = "finalize" if self.in_finalize(self.log_text()) else "optimize"
+        where = f"kill in {aim}, {instant:.3f} s into it"
+        actual = "the installation" if aim == "the installation" else self.stage()
         row = self.rows.setdefault(actual, {"kills": 0, "original": 0, "winner": 0, "other": 0, "taken back": 0})
         row["kills"] += 1
         row[self.state(where)] += 1
@@ -137,9 +140,9 @@ class Campaign:
                 os.killpg(process.pid, signal.SIGKILL)
                 return self.complain(f"{where}: the run started again did not end")
             self.state(f"{where}, started again")
+            row["taken back"] += "production is as it was before" in self.log_text()
             if process.returncode == 0:
                 break
-            row["taken back"] += 1
         self.ends[process.returncode] = self.ends.get(process.returncode, 0) + 1
         if process.returncode != 0:
             return self.complain(f"{where}: started again it ends with {process.returncode}: {self.log_text()[-600:]}")
@@ -149,8 +152,8 @@ class Campaign:
         if report["applied"] != (now == "winner"):
             self.complain(f"{where}: the report says applied={report['applied']}, the checkout holds the {now}")
 
-    def table(self, finalize, end):
-        text = f"- a whole run takes {end:.1f} s, {finalize:.1f} s of it until finalize begins; every killed run was started again to its end\n"
+    def table(self, optimize, finalize, end):
+        text = f"- a whole run takes {end:.1f} s; optimize begins after {optimize:.1f} s, finalize after {finalize:.1f} s; every killed run was started again to its end\n"
         text += f"- of the runs started again {self.applied} applied a winner; exit statuses: {dict(sorted(self.ends.items()))}\n"
         text += f"- wrong: {len(self.wrong)}\n\n"
         text += "| killed in | kills | git status empty | the whole winner | anything else | installations taken back at the next start |\n"
@@ -169,13 +172,13 @@ def main():
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     campaign = Campaign(options)
-    finalize, end = campaign.whole()
-    print(f"a whole run takes {end:.1f} s, finalize begins after {finalize:.1f} s", file=sys.stderr)
-    done, tries = 0, 0
+    times = campaign.whole()
+    print(f"a whole run takes {times[2]:.1f} s, finalize begins after {times[1]:.1f} s", file=sys.stderr)
+    done, tries, aims = 0, 0, ("optimize", "finalize", "optimize", "finalize", "the installation")
     while done < options.kills and tries < 3 * options.kills:
-        done += campaign.one("optimize" if tries % 2 == 0 else "finalize", finalize, end)
+        done += campaign.one(aims[tries % len(aims)], *times)
         tries += 1
-    text = campaign.table(finalize, end)
+    text = campaign.table(*times)
     print(text)
     if options.write:
         version = subprocess.run([options.hone, "--version"], capture_output=True, text=True).stdout.strip()
