@@ -8,8 +8,13 @@ option(HONE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer
 option(HONE_FUZZ "Build libFuzzer harnesses (needs clang)" OFF)
 
 # Debug information costs build time and disk on small machines; line tables are enough for backtraces.
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
+set(optimization -O2)
+if(HONE_SANITIZE AND NOT HONE_FUZZ)
+  # Instrumented code compiles in little more than half the time at -O1 (liger_session.cpp: 19 s instead of 34 s).
+  set(optimization -O1)
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "${optimization} -g1")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "${optimization} -g1")
 
 add_library(hone_options INTERFACE)
 target_compile_options(hone_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)

@@ -13,8 +13,9 @@ namespace hone::base {
 class FileLock {
  public:
   // `path`: absolute, what is claimed; nothing is written there. The lock itself is a small file of this user in `folder`
-  // (XDG_RUNTIME_DIR, TMPDIR or /tmp where empty), removed with the lock; a killed holder leaves it, unlocked. An Error (preflight) where another process holds it. Where no
-  // such file can be made there is no lock, and `held` says so: a machine without room for temporary files still works.
+  // (XDG_RUNTIME_DIR, TMPDIR or /tmp where empty), removed with the lock; a killed holder leaves it, unlocked. An Error
+  // (preflight) where another process holds it. Where no such file can be made there is no lock, and `held` says so: a
+  // machine without room for temporary files still works.
   static Result<std::unique_ptr<FileLock>> claim(const std::string& path, std::string folder = "");
 
   ~FileLock();

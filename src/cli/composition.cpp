@@ -101,15 +101,34 @@ int run_counter_pass(const std::vector<std::string>& words) {
   return base::exit_code(done.error().kind);
 }
 
+namespace {
+
+base::Result<std::unique_ptr<repository::liger::LigerRepository>> open_checkout(Machine& machine, const Meant& meant) {
+  const char* python = std::getenv("HONE_PYTHON");
+  const std::string kernel = meant.request.kernel.empty() ? "checkout" : meant.request.kernel;
+  // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
+  const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
+  return repository::liger::LigerRepository::open_checkout({machine.files, machine.processes, machine.clock,
+                                                            machine.files.absolute(meant.repository_directory), scratch,
+                                                            meant.device, python && *python ? python : "python3"});
+}
+
+}  // namespace
+
+base::Result<void> check_kernel(Machine& machine, const Meant& meant) {
+  if (meant.repository_directory.empty()) {
+    auto known = repository::native::find_operation(meant.request.kernel);
+    return known ? base::Result<void>() : known.error();
+  }
+  auto checkout = open_checkout(machine, meant);
+  if (!checkout) return checkout.error();
+  auto known = (*checkout)->find(meant.request.kernel);
+  return known ? base::Result<void>() : known.error();
+}
+
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!meant.repository_directory.empty()) {
-    const char* python = std::getenv("HONE_PYTHON");
-    const std::string kernel = meant.request.kernel.empty() ? "checkout" : meant.request.kernel;
-    // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
-    const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
-    auto checkout = repository::liger::LigerRepository::open_checkout(
-        {machine.files, machine.processes, machine.clock, machine.files.absolute(meant.repository_directory), scratch,
-         meant.device, python && *python ? python : "python3"});
+    auto checkout = open_checkout(machine, meant);
     if (!checkout) return checkout.error();
     Opened opened;
     opened.repository = std::move(*checkout);

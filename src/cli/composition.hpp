@@ -42,6 +42,9 @@ int serve_gpu_trials(const std::string& ordinal);
 inline constexpr char kCounterPassWord[] = "counter-pass";
 int run_counter_pass(const std::vector<std::string>& words);
 
+// Usage errors: a kernel that the repository of --repo does not have, with the nearest names; no repository there.
+base::Result<void> check_kernel(Machine& machine, const Meant& meant);
+
 // A repository with the device it runs on; the device outlives it.
 struct Opened {
   std::unique_ptr<device::Device> device;

@@ -26,9 +26,13 @@ std::vector<std::string> command_names() {
   return names;
 }
 
+base::Error empty_value(const std::string& flag, const CommandSpec& command) {
+  return usage("a value for " + flag, "an empty one", "'hone " + command.name + " --help' lists the flags");
+}
+
 base::Result<void> check_value(const Flag& flag, const std::string& value, const CommandSpec& command) {
   const std::string see = "'hone " + command.name + " --help' lists the flags";
-  if (value.empty()) return usage("a value for " + flag.name, "an empty one", see);
+  if (value.empty()) return empty_value(flag.name, command);
   if (!flag.choices.empty() && std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end())
     return usage(flag.name + " to be one of " + base::join_text(flag.choices, ", "), "'" + value + "'",
                  did_you_mean(value, flag.choices, see));
@@ -102,6 +106,12 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
       app.add_flag(spelled, counts[flag.name]);
     else
       app.add_option(spelled, raw[flag.name])->expected(1)->take_all()->allow_extra_args(false);
+  }
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    // CLI11 would take the next word as the value: "--workspace=$UNSET --json" is no workspace called --json.
+    if (word.size() > 1 && word.back() == '=' && raw.count(word.substr(0, word.size() - 1)) != 0)
+      return empty_value(word.substr(0, word.size() - 1), *typed.command);
   }
   std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
   try {

@@ -2,7 +2,6 @@
 
 #include <iostream>
 
-#include "repository/native/native_repository.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
@@ -30,10 +29,16 @@ std::string carried_flags(const CommandContext& context) {
 
 base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,
                                                bool* recovered_one) {
-  // A name that does not exist is the user's mistake: nothing is made for it.
-  if (context.meant.repository_directory.empty())
-    if (auto known = repository::native::find_operation(context.meant.request.kernel); !known) return known.error();
-  auto workspace = stages::Workspace::open(ports.files, context.meant.workspace, context.meant.request.kernel);
+  const Meant& meant = context.meant;
+  const std::string folder = base::join(meant.workspace, meant.request.kernel);
+  // A name that does not exist is the user's mistake: nothing is made for it. What a folder stands for has been profiled.
+  if (const bool there = ports.files.exists(folder); !there || meant.repository_directory.empty()) {
+    if (auto known = check_kernel(context.machine, meant); !known) return known.error();
+    if (!there)
+      return base::Error{base::ErrorKind::preflight, "profile.json in the workspace", "no such folder", folder,
+                         "'hone profile " + meant.request.kernel + carried_flags(context) + "' makes it"};
+  }
+  auto workspace = stages::Workspace::open(ports.files, meant.workspace, meant.request.kernel);
   if (!workspace) return workspace.error();
   auto recovered = stages::recover_installation(*workspace, context.machine.clock);
   if (!recovered) return recovered.error();

@@ -33,7 +33,7 @@ class StageContext {
 // The flags that a later stage must be given again to work on the same request, as they would be typed.
 std::string carried_flags(const CommandContext& context);
 
-// Opens the workspace of the command's kernel and takes back an installation that a killed run left unverified; `recovered`
+// Opens the workspace of the command's kernel, where one stands, and takes back an installation that a killed run left unverified; `recovered`
 // tells whether there was one.
 base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,
                                                bool* recovered = nullptr);

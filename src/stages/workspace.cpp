@@ -35,11 +35,8 @@ base::Result<void> check_document(base::FileSystem& files, const std::string& pa
   return {};
 }
 
-}  // namespace
-
-base::Result<Workspace> Workspace::open(base::FileSystem& files, const std::string& root, const std::string& kernel) {
-  const std::string folder = base::join(root, kernel);
-  if (auto made = files.create_directories(folder); !made) return made.error();
+// What stands in the folder is of this kernel and schema, and the folder takes what a run writes.
+base::Result<void> check_folder(base::FileSystem& files, const std::string& folder, const std::string& kernel) {
   if (auto checked = check_document(files, base::join(folder, "profile.json"), kernel, model::kProfileSchema); !checked)
     return checked.error();
   if (auto checked = check_document(files, base::join(folder, "comparison.json"), kernel, model::kComparisonSchema);
@@ -56,7 +53,18 @@ base::Result<Workspace> Workspace::open(base::FileSystem& files, const std::stri
   const std::string probe = base::join(folder, ".write_check");
   if (auto written = files.write_atomically(probe, "hone checks that this folder can be written\n"); !written)
     return written.error();
-  if (auto removed = files.remove(probe); !removed) return removed.error();
+  return files.remove(probe);
+}
+
+}  // namespace
+
+base::Result<Workspace> Workspace::open(base::FileSystem& files, const std::string& root, const std::string& kernel) {
+  const std::string folder = base::join(root, kernel);
+  const bool there = files.exists(folder);
+  if (auto made = files.create_directories(folder); !made) return made.error();
+  auto usable = check_folder(files, folder, kernel);
+  if (!usable && !there) (void)files.remove_recursively(folder).ok();  // the refusal counts, not what is left of it
+  if (!usable) return usable.error();
   return Workspace(files, folder, kernel);
 }
 

@@ -15,7 +15,7 @@ namespace hone::stages {
 class Workspace {
  public:
   // Opens root/kernel and creates it where missing. Pre-flight errors: not writable, less than 16 MiB free, the workspace of
-  // another kernel, or documents of another schema.
+  // another kernel, or documents of another schema; a folder that was not there before such an error is not there after it.
   static base::Result<Workspace> open(base::FileSystem& files, const std::string& root, const std::string& kernel);
 
   const std::string& kernel() const { return kernel_; }

@@ -86,8 +86,43 @@ TEST_F(BadInput, AnOutputThatTakesNothingIsAnError) {
   expect_refused(outcome, 3, "standard output");
 }
 
-TEST_F(BadInput, AStageWithoutItsInputsNamesTheCommandThatMakesThem) {
-  expect_refused(run({"optimize", "rms_norm", "--workspace", folder_ / "w"}), 3, "profile");
+TEST_F(BadInput, WithoutACompilerOnThePathTheErrorSaysWhatToInstall) {
+  const std::map<std::string, std::string> nowhere = {
+      {"PATH", folder_ / "bin"}, {"HONE_CXX", ""}, {"CXX", ""}, {"HONE_CACHE_DIR", folder_ / "cache"}};
+  for (const char* command : {"profile", "run", "bench", "verify"}) {
+    std::vector<std::string> words = {command, "rms_norm"};
+    if (words[0] == "profile" || words[0] == "run")
+      words.insert(words.end(), {"--quick", "--autonomous", "--workspace", folder_ / "w"});
+    expect_refused(run(words, nowhere), 3, words.size() > 2 ? "kernel compiler" : "neither c++, g++ nor clang++");
+  }
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
+}
+
+TEST_F(BadInput, AnUnknownOperationOfACheckoutIsAnsweredWithTheNearest) {
+  const std::string source =
+      "import triton\n\n\n@triton.jit\ndef _kernel(x_ptr):\n    pass\n\n\ndef forward(x):\n    _kernel[(1,)](x)\n";
+  ASSERT_TRUE(files_.write_atomically(folder_ / "checkout/src/liger_kernel/ops/rms_norm.py", source).ok());
+  for (const char* command : {"profile", "optimize", "finalize", "run"}) {
+    const base::Outcome outcome =
+        run({command, "rms_nrom", "--repo", folder_ / "checkout", "--workspace", folder_ / "w"});
+    expect_refused(outcome, 2, "'rms_nrom'");
+    EXPECT_NE(outcome.error.find("did you mean rms_norm"), std::string::npos) << command << outcome.error;
+  }
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
+}
+
+TEST_F(BadInput, AFlagWithNothingBehindItsEqualsSignDoesNotTakeTheNextWord) {
+  const base::Outcome outcome = run_shell(R"(cd "$FOLDER" && exec "$HONE" optimize rms_norm --workspace=$UNSET -v)");
+  expect_refused(outcome, 2, "an empty one");
+  expect_refused(run({"list", "--repo=", "-v"}), 2, "an empty one");
+}
+
+TEST_F(BadInput, AStageWithoutItsInputsNamesTheCommandThatMakesThemAndMakesNothing) {
+  for (const char* command : {"optimize", "finalize"})
+    expect_refused(run({command, "rms_norm", "--workspace", folder_ / "w"}), 3,
+                   "'hone profile rms_norm --workspace " + (folder_ / "w") + "'");
+  expect_refused(run({"compare", folder_ / "w/rms_norm/v0", folder_ / "w/rms_norm/v1"}), 3, "hone profile rms_norm");
+  EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
 TEST_F(BadInput, ATruncatedProfileIsRefused) {
@@ -124,6 +159,9 @@ TEST_F(BadWorkspace, OfAnotherKernelIsRefused) {
 }
 
 TEST_F(BadWorkspace, OfAnOlderSchemaIsRefused) {
+  write("comparison.json", "{\"schema\": \"hone.comparison/0\", \"kernel\": \"rms_norm\"}\n");
+  for (const char* command : {"profile", "optimize", "finalize", "run"})
+    expect_refused_untouched(command, "hone.comparison/0");
   write("profile.json", "{\"schema\": \"hone.profile/0\", \"kernel\": \"rms_norm\"}\n");
   for (const char* command : {"profile", "optimize", "finalize", "run"})
     expect_refused_untouched(command, "hone.profile/0");

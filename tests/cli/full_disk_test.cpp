@@ -62,8 +62,44 @@ TEST_F(FullDisk, WithoutSpaceAWorkspaceIsRefusedBeforeAnythingIsMade) {
   const base::Outcome outcome =
       run_shell(in_namespace("head -c 12000000 /dev/zero >\"$FOLDER/disk/other\"; \"$HONE\" profile rms_norm --quick "
                              "--workspace \"$FOLDER/disk/w\"; "
-                             "code=$?; ls -R \"$FOLDER/disk/w/rms_norm\" | grep -v : >&2; exit $code"));
+                             "code=$?; ls \"$FOLDER/disk/w\" | sed s/^/left=/ >&2; exit $code"));
   expect_refused(outcome, 3, "16 MiB free");
+  EXPECT_EQ(outcome.error.find("left="), std::string::npos) << outcome.error;
+}
+
+TEST_F(FullDisk, OfTheCompiledProgramsCostsTheNextRunACompilationAndThisOneANote) {
+  const base::Outcome outcome =
+      run_shell(in_namespace("cat /dev/zero >\"$FOLDER/disk/other\" 2>/dev/null; "
+                             "HONE_CACHE_DIR=\"$FOLDER/disk/cache\" exec \"$HONE\" verify relu_squared --device cpu"));
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr("compiled programs are not kept"));
+  EXPECT_THAT(outcome.error, HasSubstr("HONE_CACHE_DIR"));
+}
+
+TEST_F(FullDisk, OfTemporaryFilesIsAnErrorThatNamesTmpdir) {
+  const base::Outcome outcome = run_shell(in_namespace(
+      "cat /dev/zero >\"$FOLDER/disk/other\" 2>/dev/null; HONE_CACHE_DIR=\"$FOLDER/cache\" TMPDIR=\"$FOLDER/disk\" "
+      "\"$HONE\" verify relu_squared --device cpu; code=$?; ls \"$FOLDER/disk\" | sed s/^/left=/ >&2; exit $code"));
+  expect_refused(outcome, 3, "No space left on device");
+  EXPECT_THAT(outcome.error, HasSubstr("TMPDIR"));
+  EXPECT_EQ(outcome.error.find("left=hone"), std::string::npos) << outcome.error;
+}
+
+// A disk that takes nothing, with and without a workspace on it: the same answer for root and everybody else.
+TEST_F(FullDisk, MountedReadOnlyIsRefusedByEveryStage) {
+  const base::Outcome outcome = run_shell(in_namespace(
+      R"(mkdir -p "$FOLDER/disk/w/rms_norm"; echo "{}" >"$FOLDER/disk/w/rms_norm/notes"; mount -o remount,ro "$FOLDER/disk"
+for kernel in rms_norm swiglu; do for command in profile run; do
+  "$HONE" $command $kernel --quick --autonomous --workspace "$FOLDER/disk/w"; echo "code=$?" >&2
+done; done
+for command in optimize finalize; do "$HONE" $command rms_norm --workspace "$FOLDER/disk/w"; echo "code=$?" >&2; done)"));
+  int refused = 0;
+  for (std::size_t at = 0; (at = outcome.error.find("Read-only file system", at)) != std::string::npos; ++at) ++refused;
+  EXPECT_EQ(refused, 6) << outcome.error;
+  refused = 0;
+  for (std::size_t at = 0; (at = outcome.error.find("code=3", at)) != std::string::npos; ++at) ++refused;
+  EXPECT_EQ(refused, 6) << outcome.error;
+  EXPECT_THAT(outcome.error, HasSubstr("choose a folder on another disk"));
 }
 
 TEST_F(FullDisk, InTheMiddleOfOptimizeIsAnErrorAndTheNextRunGoesOn) {

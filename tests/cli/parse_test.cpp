@@ -79,6 +79,8 @@ TEST(Parse, AnswersWrongWordsWithWhatWasMeant) {
       {{"profile", "rms_norm", "--seed", "1e9"}, "'1e9'", "--help"},
       {{"profile", "rms_norm", "--option", "gemma"}, "'gemma'", "casting_mode=gemma"},
       {{"profile", "rms_norm", "--workspace", ""}, "empty", "--help"},
+      {{"profile", "rms_norm", "--workspace=", "--json"}, "empty", "--help"},
+      {{"profile", "--sizes=", "rms_norm"}, "empty", "--help"},
       {{"profile"}, "none", "hone profile rms_norm"},
       {{"profile", "rms_norm", "swiglu"}, "'rms_norm swiglu'", "hone profile"},
       {{"list", "--sizes", "4"}, "belongs to other commands", "hone list"},

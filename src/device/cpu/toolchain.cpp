@@ -165,7 +165,11 @@ base::Result<std::string> compile_shared_object(const Toolchain& toolchain, cons
                                                 base::FileSystem& files) {
   const std::string tree = base::join(folder, "tree");
   const std::string output = base::join(folder, "program.so");
-  if (auto written = write_tree(source, tree, files); !written) return written.error();
+  if (auto written = write_tree(source, tree, files); !written) {
+    base::Error error = written.error();
+    if (error.kind == base::ErrorKind::preflight) error.remedy += "; TMPDIR names another place";
+    return error;
+  }
 
   base::Command command;
   command.arguments = toolchain.command;

@@ -34,10 +34,11 @@ class LigerRepository final : public Repository {
   std::vector<KernelEntry> list() const override;
   std::vector<PreflightCheck> preflight(const model::Request& request) override;
   base::Result<std::unique_ptr<Session>> open(const model::Request& request) override;
+  // What the audit says of an operation; an Error (usage) with the nearest names where the checkout has none of this name.
+  base::Result<const model::AuditedOp*> find(const std::string& kernel) const;
 
  private:
   LigerRepository(LigerContext context, model::Audit audit) : context_(std::move(context)), audit_(std::move(audit)) {}
-  base::Result<const model::AuditedOp*> find(const std::string& kernel) const;
   const PythonEnvironment& environment();
 
   LigerContext context_;
