@@ -1,6 +1,7 @@
 // One operation of a checkout with one request. Decides; the worker executes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -111,7 +112,9 @@ class LigerSession final : public Session {
                                                              const Cell& cell);
   base::Result<model::Ceilings> look_at_ceilings();
   base::Result<MemoryUse> memory_of(const std::string& implementation, const std::string& x_value);
-  base::Result<GateResult> numerics(const std::string& implementation, GateLevel level);
+  // `after_first_pass` is called once, when a case has passed.
+  base::Result<GateResult> numerics(const std::string& implementation, GateLevel level,
+                                    const std::function<void()>& after_first_pass);
   base::Result<GateResult> gate_of(const std::string& implementation, const std::string& text, GateLevel level);
   std::size_t test_shares() const;
   std::vector<base::Result<TestResults>> run_together(const std::vector<TestRun>& runs);

@@ -74,7 +74,8 @@ std::string fault_of(const CheckReply& reply, double& largest_ratio) {
 
 }  // namespace
 
-base::Result<GateResult> LigerSession::numerics(const std::string& implementation, GateLevel level) {
+base::Result<GateResult> LigerSession::numerics(const std::string& implementation, GateLevel level,
+                                                const std::function<void()>& after_first_pass) {
   GateResult gate;
   const bool interpreted = worker_device_ == "cpu";
   const bool wide = level == GateLevel::full;
@@ -115,10 +116,11 @@ base::Result<GateResult> LigerSession::numerics(const std::string& implementatio
       for (const CheckedTensor& tensor : reply->tensors) unrepeatable += tensor.repeats ? 0 : 1;
       const std::string fault = fault_of(*reply, gate.largest_error_over_bound);
       if (!reply->disturbed.empty()) abandon(implementation, fault);
-      if (fault.empty())
-        ++gate.passed;
-      else if (gate.failed++ == 0)
+      if (fault.empty()) {
+        if (++gate.passed == 1) after_first_pass();
+      } else if (gate.failed++ == 0) {
         gate.first_failure = fmt::format("{} {}: {}", dtype, shape_text(shape), fault);
+      }
       if (ended_.count(implementation)) break;
     }
     if (ended_.count(implementation)) break;
@@ -233,12 +235,7 @@ base::Result<GateResult> LigerSession::gate(const model::Variant& variant, GateL
 
 base::Result<GateResult> LigerSession::gate_of(const std::string& implementation, const std::string& text,
                                                GateLevel level) {
-  auto numbers = numerics(implementation, level);
-  if (!numbers || numbers->failed > 0) return numbers;
-  if (!op_.preflight.test_exists) {
-    numbers->detail += "; the checkout has no test file for the operation";
-    return numbers;
-  }
+  const bool has_tests = op_.preflight.test_exists;
   // Tests and benchmark must be what they were: a variant may not pass by changing them.
   const auto hashes = [&] {
     std::string all;
@@ -253,7 +250,20 @@ base::Result<GateResult> LigerSession::gate_of(const std::string& implementation
   if (!tests_)
     tests_ = std::make_unique<TestServers>(context_.processes, context_.python,
                                            base::join(context_.scratch, "worker/hone_tests.py"));
-  auto results = run_own_tests(level, text);
+  // On a GPU the tests run beside the other cases once one has passed: what hangs or ends its process has shown it by then.
+  // The two share no process and nothing of this session.
+  std::future<base::Result<TestResults>> beside;
+  auto numbers = numerics(implementation, level, [&] {
+    if (worker_device_ != "cpu" && has_tests)
+      beside = std::async(std::launch::async, [&] { return run_own_tests(level, text); });
+  });
+  if (beside.valid()) beside.wait();
+  if (!numbers || numbers->failed > 0) return numbers;
+  if (!has_tests) {
+    numbers->detail += "; the checkout has no test file for the operation";
+    return numbers;
+  }
+  auto results = beside.valid() ? beside.get() : run_own_tests(level, text);
   if (!results) return results.error();
   GateResult tests = judge_tests(original_tests_.at(level), *results);
   if (hashes() != before) {

@@ -334,7 +334,10 @@ base::Result<model::Configuration> LigerSession::configuration() {
   std::lock_guard lock(mutex_);
   learn_shipped();
   probe_memory_of_programs();
-  const std::string representative = std::to_string(sizes_.back());
+  const std::string largest = std::to_string(sizes_.back());
+  // Whether a knob does anything shows at any size. At the largest its extreme values, which no sweep would try there, take
+  // longer to compile than everything else of the profile (rms_norm, one warp for 16384 columns: half a minute).
+  const std::string representative = sizes()[sizes().size() / 2];
   for (const Knob& knob : knobs()) {
     model::Parameter parameter;
     parameter.name = fmt::format("{} ({})", knob.name, knob.pass);
@@ -378,12 +381,12 @@ base::Result<model::Configuration> LigerSession::configuration() {
     configuration.parameters.push_back(std::move(parameter));
   }
   for (const std::string& pass : passes())
-    if (const auto part = built_.find("v0|" + pass + "|" + representative); part != built_.end()) {
+    if (const auto part = built_.find("v0|" + pass + "|" + largest); part != built_.end()) {
       model::Parameter registers;
       registers.name = fmt::format("registers a thread ({})", pass);
       registers.value = std::to_string(part->second.registers_per_thread);
       registers.notes = fmt::format("{} bytes spilled, {} bytes of instructions, at {} = {}", part->second.spill_bytes,
-                                    part->second.code_bytes, x_name(), representative);
+                                    part->second.code_bytes, x_name(), largest);
       registers.how_set = model::HowSet::default_value;
       registers.live_evidence = "of the compiled kernel";
       configuration.parameters.push_back(std::move(registers));

@@ -1,7 +1,8 @@
 """Runs an operation's own tests for hone, with changed files of the package in front of the checkout's.
 
-usage: hone_tests.py DEVICE. What takes long to import is imported once; each request is answered by a fork, so that nothing
-of one run is left for the next. The package is copied with the changes into a folder of hone's own and found there first,
+usage: hone_tests.py DEVICE. What takes long to import is imported once: what is known beforehand, and what a run turned out to
+import from outside of the checkout, before the next. Each request is answered by a fork, so that nothing of one run is left
+for the next. The package is copied with the changes into a folder of hone's own and found there first,
 also by processes that the tests spawn; the checkout is only read. One answer lists what was collected, the caller names what
 to run, a second answer tells the outcome of each test.
 """
@@ -65,6 +66,7 @@ class Plugin:
             listed.append({"id": item.nodeid, "function": item.originalname or item.name, "parameters": parameters, "marks": marks})
             self.items[item.nodeid] = item
         answer({"collected": listed})
+        tell_what_was_imported(self.request)
         chosen = json.loads(self.lines.readline())
         self.limit, total = chosen["seconds_each"], chosen["seconds"]
         self.end = time.monotonic() + total
@@ -150,6 +152,53 @@ def import_what_tests_need():
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
+def imported_elsewhere(own_folders):
+    """The modules of this process that are not the checkout's or its copy's."""
+    names = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and name != "__main__" and not any(file.startswith(folder + os.sep) for folder in own_folders):
+            names.append(name)
+    return names
+
+
+def needed_file(request):
+    return request["overlay"] + ".modules.json"
+
+
+def tell_what_was_imported(request):
+    """To the process that forked this one, which then waits for the tests and has nothing else to do."""
+    own = [os.path.realpath(request["checkout"]), request["checkout"], request["overlay"]]
+    path = needed_file(request)
+    with open(path + ".new", "w", encoding="utf-8") as out:
+        json.dump(imported_elsewhere(own), out)
+    os.replace(path + ".new", path)
+
+
+def wait_and_learn(child, request):
+    """The child's status; while its tests run, what it imported is imported here, so that the next one finds it. Nothing depends
+    on that: a module that can not be imported here is imported, or fails, where a test asks for it."""
+    learned = False
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended != 0:
+            return status
+        if not learned and os.path.exists(needed_file(request)):
+            learned = True
+            with open(needed_file(request), encoding="utf-8") as listed:
+                import_all(json.load(listed))
+        time.sleep(0.02)
+
+
+def import_all(names):
+    for name in names:
+        if name not in sys.modules:
+            try:
+                importlib.import_module(name)
+            except BaseException as error:
+                print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+
+
 def device_is_lost():
     """Whether an import has opened the device already: a fork can not use it then."""
     torch = sys.modules.get("torch")
@@ -175,8 +224,10 @@ def serve(device):
     while True:
         line = _REQUESTS.readline()
         if not line:
-            return
+            os._exit(0)  # nothing is left to write, and taking torch down takes seconds
         request = json.loads(line)
+        if os.path.exists(needed_file(request)):
+            os.remove(needed_file(request))  # of an earlier run
         child = os.fork()
         if child == 0:
             try:
@@ -188,7 +239,7 @@ def serve(device):
                 os._exit(1)
             # A process group that a test left behind goes with this process.
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = wait_and_learn(child, request)
         if status != 0:
             code = os.waitstatus_to_exitcode(status)
             answer({"error": f"ended by signal {-code}" if code < 0 else f"ended with exit status {code}"})
