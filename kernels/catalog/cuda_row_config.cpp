@@ -8,6 +8,12 @@ namespace {
 
 constexpr int most_threads_of_a_multiprocessor = 2048, registers_of_a_multiprocessor = 65536;
 constexpr int most_vectors_of_a_thread = 8;
+// A program may have 227 KiB of shared memory (compute capabilities 9.0 and 10.0): 14 slots of 16 warps with two vectors each.
+// cross_entropy forward at 8192 x 128256 of bf16 on one H200: 1.11 ms by 16 warps, 1.26 by 8 (2026-11-30, results/h200/losses.md).
+constexpr std::int64_t ring_bytes = 224 << 10;
+constexpr int ring_vectors = 2, ring_warps = 16;
+// Chunks that the threads may hold in registers beside the ring: 8 registers each.
+constexpr std::int64_t most_kept_chunks = 6;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -19,7 +25,13 @@ std::int64_t power_of_two_from(std::int64_t value) {
 
 // A pass that sums over rows walks over them with few programs; so does one whose operands come in bulk copies.
 bool walks(const RowSpace& space, const CudaRowConfig& config) {
-  return space.has_programs_per_thread || config.num_stages > 0;
+  return space.has_programs_per_thread || config.num_stages > 0 || config.row_ring > 0;
+}
+
+std::int64_t slot_vectors(const CudaRowConfig& config) { return std::int64_t(config.threads()) * config.vectors; }
+std::int64_t ring_slots(const CudaRowConfig& config) { return ring_bytes / (slot_vectors(config) * 16); }
+std::int64_t ring_chunks(const CudaRowConfig& config, const Problem& problem) {
+  return ceil_div(row_vectors(problem), slot_vectors(config));
 }
 
 bool has_bulk_copies(const Target& target) { return target.compute_capability >= 90; }
@@ -44,12 +56,24 @@ bool exceeds_every_block(const RowSpace& space, const Problem& problem) {
   return true;
 }
 
+std::string valid_ring(const CudaRowConfig& config, const Problem& problem) {
+  if (!has_whole_vectors(problem)) return "a ring (ROW_RING) needs rows of whole 16-byte vectors";
+  if (fits(config, problem)) return "ROW_RING must be 0 where the threads' registers hold a row";
+  if (config.block_row > 1 || config.programs_per_sm > 1) return "a ring holds one row, and a multiprocessor one ring";
+  if (config.vectors != ring_vectors) return "VECTORS must be 2 where a row lies in a ring";
+  if (config.num_warps < 4 || config.num_warps > 16) return "a ring needs 4 to 16 warps, and one more that fills it";
+  if (ring_chunks(config, problem) > ring_slots(config) + most_kept_chunks)
+    return "the ring and the threads' registers must hold a row";
+  return "";
+}
+
 std::string valid_shape(const RowSpace& space, const CudaRowConfig& config, const Problem& problem) {
   const std::int64_t vectors = row_vectors(problem), threads = config.row_threads();
   const std::int64_t rows = std::max<std::int64_t>(problem.rows, 1);
   if (threads < 1) return "BLOCK_ROW must leave a thread for each row";
   if (threads > 32 && config.block_row > 8) return "more than 8 rows must have a warp each or less";
   if (config.block_row > power_of_two_from(rows)) return "BLOCK_ROW must be at most the number of rows";
+  if (config.row_ring > 0) return valid_ring(config, problem);
   if (!fits(config, problem)) {
     if (config.block_row > 1) return "a row that exceeds its threads' vectors is worked on alone";
     // A row longer than that may be read twice: by few programs at a time it comes from a cache.
@@ -77,6 +101,7 @@ CudaRowConfig CudaRowConfig::from(const Settings& settings) {
   config.num_stages = value("num_stages", config.num_stages);
   config.programs_per_sm = value("PROGRAMS_PER_SM", config.programs_per_sm);
   config.cache_policy = value("CACHE_POLICY", config.cache_policy);
+  config.row_ring = value("ROW_RING", config.row_ring);
   return config;
 }
 
@@ -125,6 +150,13 @@ std::vector<Knob> cuda_row_knobs(const RowSpace& space, const Target& target) {
                      "blocks of rows under way in bulk copies to shared memory; 0: plain loads",
                      "prefetch-distance"});
   }
+  if (space.has_ring && has_bulk_copies(target)) {
+    knobs.push_back({"ROW_RING",
+                     {0, 1},
+                     true,
+                     "1: a row longer than the registers lies in a ring of shared memory, filled by a warp of its own",
+                     "reuse"});
+  }
   return knobs;
 }
 
@@ -171,16 +203,24 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
 namespace {
 
 // A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in stretches by 8 warps where
-// the rows of all programs stay in the caches together (32768 columns: 0.322 ms; held by one block of 32 warps 0.457), by 32 warps
-// where fewer rows must be under way (128256 columns: 1.40 ms with results evicted first, 1.45 without; 8 warps 1.56).
-Settings settings_in_stretches(const RowSpace& space, const Problem& problem) {
+// the rows of all programs stay in the caches together (32768 columns: 0.314 ms, in a ring 0.357, held by one block of 32 warps
+// 0.457); beyond that in a ring (128256 columns: 1.11 ms), and where there is none in stretches by 32 warps, so that fewer rows are
+// under way (1.40 ms with results evicted first, 1.45 without; 8 warps 1.55).
+Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, const Target& target) {
   const bool is_very_long = row_vectors(problem) > 8192;
+  const bool has_ring = space.has_ring && has_bulk_copies(target);
+  if (has_ring && is_very_long) {
+    const Settings in_ring = {{"num_warps", ring_warps}, {"VECTORS", ring_vectors}, {"BLOCK_ROW", 1},
+                              {"PROGRAMS_PER_SM", 1},    {"CACHE_POLICY", 0},       {"ROW_RING", 1}};
+    if (cuda_row_valid(space, in_ring, problem, target).empty()) return in_ring;
+  }
   Settings settings = {{"num_warps", is_very_long ? 32 : 8},
                        {"VECTORS", 4},
                        {"BLOCK_ROW", 1},
                        {"PROGRAMS_PER_SM", 1},
                        {"CACHE_POLICY", is_very_long && space.evicts_results ? 1 : 0}};
   if (space.streamed_operands > 0) settings["num_stages"] = 0;
+  if (has_ring) settings["ROW_RING"] = 0;
   return settings;
 }
 
@@ -210,8 +250,9 @@ Wish wish_for(const RowSpace& space, bool has_stages, std::int64_t vectors) {
 Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const Target& target) {
   const std::int64_t vectors = row_vectors(problem), rows = std::max<std::int64_t>(problem.rows, 1);
   const bool has_stages = space.streamed_operands > 0 && has_bulk_copies(target);
+  const bool has_ring = space.has_ring && has_bulk_copies(target);
   const Wish wish = wish_for(space, has_stages, vectors);
-  if (vectors > space.longest_held_vectors) return settings_in_stretches(space, problem);
+  if (vectors > space.longest_held_vectors) return settings_of_long_rows(space, problem, target);
   Settings settings;
   for (std::int64_t held = wish.vectors; held <= most_vectors_of_a_thread; held *= 2) {
     // Rows short enough that a warp holds one go to a warp, at least.
@@ -225,6 +266,7 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
                 {"VECTORS", ceil_div(vectors, 32 * num_warps / block_row)},
                 {"BLOCK_ROW", block_row},
                 {"CACHE_POLICY", 0}};
+    if (has_ring) settings["ROW_RING"] = 0;
     for (const std::int64_t stages : {wish.stages, 0}) {
       if (has_stages) settings["num_stages"] = stages;
       for (std::int64_t programs = wish.programs_per_sm; programs > 0; --programs) {
@@ -236,6 +278,7 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
   // In chunks.
   settings = {{"num_warps", 8}, {"VECTORS", 4}, {"BLOCK_ROW", 1}, {"PROGRAMS_PER_SM", 1}, {"CACHE_POLICY", 0}};
   if (has_stages) settings["num_stages"] = 0;
+  if (has_ring) settings["ROW_RING"] = 0;
   return settings;
 }
 
@@ -250,6 +293,8 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
           {"BLOCK_ROW", std::to_string(config.block_row)},
           {"NUM_STAGES", std::to_string(config.num_stages)},
           {"STREAMED_OPERANDS", std::to_string(space.streamed_operands)},
+          {"RING_SLOTS", std::to_string(config.row_ring > 0 ? ring_slots(config) : 0)},
+          {"ROW_CHUNKS", std::to_string(config.row_ring > 0 ? ring_chunks(config, problem) : 1)},
           {"MIN_PROGRAMS", std::to_string(config.programs_per_sm)},
           {"CACHE_POLICY", std::to_string(config.cache_policy)},
           {"ROW_FIT", !held   ? "FIT_CHUNKED"
@@ -262,7 +307,8 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
 }
 
 std::int64_t cuda_shared_bytes(const RowSpace& space, const CudaRowConfig& config, const Problem& problem) {
-  const std::int64_t slot = std::int64_t(config.threads()) * config.vectors * 16;
+  const std::int64_t slot = slot_vectors(config) * 16;
+  if (config.row_ring > 0) return ring_slots(config) * slot;
   const std::int64_t slots = slot * config.num_stages * space.streamed_operands;
   const bool joins = space.has_programs_per_thread && config.block_row > 1;
   return std::max(slots, joins ? slot / size_of(problem.dtype) * 4 : 0);
@@ -275,6 +321,7 @@ RowConfig on_cuda(const RowSpace& space, const CudaRowConfig& config, const Prob
   row.shared_bytes = cuda_shared_bytes(space, config, problem);
   row.walking_programs = std::int64_t(std::max(target.cores, 1)) * config.programs_per_sm;
   row.walks = walks(space, config);
+  row.filling_threads = config.row_ring > 0 ? 32 : 0;
   return row;
 }
 
@@ -289,10 +336,10 @@ SourceNotes source_notes_on(const Target& target, SourceNotes notes) {
       "operands "
       "come by bulk copies into shared memory";
   // What the options fix stands first in every list, the CPU's settings from BLOCK_ROW on.
-  notes.constexpr_parameters =
-      notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
-      "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, MIN_PROGRAMS, CACHE_POLICY, "
-      "ROW_FIT, WHOLE_VECTORS";
+  notes.constexpr_parameters = notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
+                               "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, RING_SLOTS, ROW_CHUNKS, "
+                               "MIN_PROGRAMS, CACHE_POLICY, "
+                               "ROW_FIT, WHOLE_VECTORS";
   return notes;
 }
 

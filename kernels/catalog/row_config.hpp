@@ -22,6 +22,7 @@ struct RowConfig {
   // CUDA (see cuda_row_config.hpp): dynamic shared memory of a program; programs that fill the device, of passes that walk.
   std::int64_t shared_bytes = 0, walking_programs = 0;
   bool walks = false;
+  int filling_threads = 0;  // beside num_threads, of the warp that fills a ring
 
   bool is_cuda() const { return walking_programs > 0; }
 
@@ -47,6 +48,7 @@ struct RowSpace {
   // CUDA: rows longer than this many 16-byte vectors go in stretches, read again from a cache, although a block could hold one.
   std::int64_t longest_held_vectors = std::int64_t{1} << 60;
   bool evicts_results = true;  // nothing reads the results soon
+  bool has_ring = false;       // the program says which rows it loads first, and walks over them at its end: ROW_RING
 
   // Whether a row is used again after a reduction over it, or sums over rows are kept: it must lie on the chip.
   bool keeps_rows() const { return reads_rows_twice || has_programs_per_thread; }

@@ -13,6 +13,7 @@ RowSpace space(Pass pass) {
   if (pass == Pass::forward) {
     space.reads_rows_twice = true;
     space.longest_held_vectors = 2048;
+    space.has_ring = true;
     // Logits that stay as they were read: 64 registers at four vectors, 124 at eight with every option in use.
     space.registers_per_vector = 8;
     space.most_vectors = 4;  // the exponential takes a dozen registers beside each vector in flight

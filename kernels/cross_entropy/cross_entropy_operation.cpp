@@ -23,7 +23,8 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   Plan plan;
   ce::add_loss_scratch(problem, plan);
   ce::add_count("cross_entropy_count", problem, config.num_threads, plan);
-  Launch launch = {"cross_entropy_forward", grid.programs, config.num_threads, config.shared_bytes};
+  Launch launch = {"cross_entropy_forward", grid.programs, config.num_threads + config.filling_threads,
+                   config.shared_bytes};
   launch.arguments = {tensor("logits"), row_stride(problem), std::int64_t{0}, std::int64_t{0}};
   for (Argument& argument : ce::forward_arguments(problem, 0, problem.rows, grid.rows_per_program)) {
     launch.arguments.push_back(std::move(argument));

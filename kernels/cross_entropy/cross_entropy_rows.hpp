@@ -129,7 +129,8 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
   const auto w = machine.row(weight);
   const auto b = machine.row(bias);
   const float inverse_cap = 1.0f / softcap;
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+  const auto is_kept = [=](std::int64_t row) { return target[row] != ignore_index; };
+  machine.for_rows(rows, rows_per_program, columns, tile::coming_rows(x, x_stride, is_kept), [&](auto block) {
     const auto y = block.load_indices(target);
     const auto kept_row = [&](int row) { return y[row] != ignore_index; };
     const auto none = block.each_row([](int) { return 0.0f; });

@@ -70,6 +70,7 @@ RowSpace space(Pass pass) {
     space.unrolls = {1, 2};
     space.reads_rows_twice = true;
     space.longest_held_vectors = 2048;
+    space.has_ring = true;
     space.evicts_results = false;    // the next product reads them
     space.registers_per_vector = 8;  // as in cross_entropy
   }

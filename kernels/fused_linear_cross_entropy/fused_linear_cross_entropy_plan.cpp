@@ -150,7 +150,8 @@ Launch losses_launch(Pass pass, const Problem& problem, const Chunk& chunk, cons
   Problem rows = row_problem(pass, problem, chunk.rows);
   rows.rows = chunk.rows;
   const RowGrid grid = independent_rows(config, rows);
-  Launch launch = {"fused_linear_losses", grid.programs, config.num_threads, config.shared_bytes};
+  Launch launch = {"fused_linear_losses", grid.programs, config.num_threads + config.filling_threads,
+                   config.shared_bytes};
   launch.arguments = {tensor("logits"), logits_stride(problem), tensor_or_null("bias", has_bias(problem))};
   if (pass == Pass::backward) {
     launch.arguments.emplace_back(TensorArgument{"dloss", chunk.first * size_of(DType::fp32)});

@@ -6,6 +6,7 @@
 // worked on in steps of UNROLL vectors; what is left of them goes through buffers, vector by vector.
 #pragma once
 
+#include "kernels/tile/coming_rows.hpp"
 #include "kernels/tile/element_types.hpp"
 
 namespace tile {
@@ -594,6 +595,13 @@ class Machine {
           return sum;
         },
         block.rows_of(output + first, 0));
+  }
+
+  // The same with the rows that the bodies load first, which nothing is done with here.
+  template <class F, class T, class Wanted>
+  TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
+                        const ComingRows<T, Wanted>&, F body) const {
+    for_rows(rows, rows_per_program, columns, body);
   }
 
   // body(block) for the rows program * rows_per_program up to the next program's, in blocks.

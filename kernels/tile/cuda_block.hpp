@@ -1,7 +1,8 @@
 // A row of a CUDA block's work: what its threads hold of it, the reductions over it and the stores of it.
 //
 // BLOCK_ROW rows are worked on at a time, each by `row_threads` threads. A thread holds VECTORS vectors of its row in
-// registers; a row longer than all of them (FIT_CHUNKED) is read in chunks where it is used, the second time from a cache.
+// registers; a row longer than all of them (FIT_CHUNKED) is read in chunks where it is used: from the ring that holds it
+// (cuda_ring.hpp), or from memory, the second time from a cache.
 // `Aligned`: every vector of the row lies whole at a multiple of 16 bytes; otherwise elements are moved one by one. Threads of
 // rows beyond the last one take part in every barrier and touch no memory.
 #pragma once
@@ -15,8 +16,9 @@ namespace tile {
 template <bool Aligned, bool InChunks = chunked>
 class Block {
  public:
-  TILE_FN Block(std::int64_t row, bool active, std::int64_t columns, Stream& stream, int& parity)
-      : row_(row), columns_(columns), active_(active), stream_(&stream), parity_(&parity) {}
+  // `active`: the row exists. `stores`: this group of threads writes the row's results; others may reduce it for themselves.
+  TILE_FN Block(std::int64_t row, bool active, std::int64_t columns, Stream& stream, int& parity, bool stores = true)
+      : row_(row), columns_(columns), active_(active), stores_(stores), stream_(&stream), parity_(&parity) {}
 
   TILE_FN std::int64_t columns() const { return columns_; }
 
@@ -28,6 +30,9 @@ class Block {
   TILE_FN Tile<T, Aligned> load(const T* matrix, std::int64_t stride) const {
     Tile<T, Aligned> tile;
     tile.row = matrix + place() * stride;
+    if constexpr (Aligned && ring_slots > 0 && sizeof(T) == sizeof(ELEMENT)) {
+      if (stream_->ring.load()) tile.ring = &stream_->ring;
+    }
     if constexpr (Tile<T, Aligned>::in_registers) {
       if (stream_->takes_next<T>()) {
         stream_->read(matrix, stride, columns_, tile.raw);
@@ -68,7 +73,7 @@ class Block {
   }
   template <class T>
   TILE_FN void store_column(T* values, const Column& column) const {
-    if (active_ && lane() == 0) values[row_] = from_float<T>(column.value);
+    if (active_ && stores_ && lane() == 0) values[row_] = from_float<T>(column.value);
   }
   // f(row) for each row.
   template <class F>
@@ -78,7 +83,7 @@ class Block {
 
   TILE_FN Indices load_indices(const std::int64_t* values) const { return {active_ ? values[row_] : -1}; }
   TILE_FN void store_indices(std::int64_t* values, const Indices& indices) const {
-    if (active_ && lane() == 0) values[row_] = indices.value;
+    if (active_ && stores_ && lane() == 0) values[row_] = indices.value;
   }
   template <class F>
   TILE_FN Indices each_index(F f) const {
@@ -184,6 +189,11 @@ class Block {
   // is written, so a destination may be a tile that f reads.
   template <class F, class... To>
   TILE_FN void map(F f, To... to) const {
+    if (!stores_) return;
+    if constexpr (may_be_in_ring) {
+      if (stream_->ring.is_loaded())
+        return each_element_in_ring(true, [&](Element<Aligned> e) { commit(e, as_results(f(e)), to...); });
+    }
     if constexpr (InChunks) {
       std::int64_t base = 0;
       // All of a chunk's loads before its first store, which the compiler could not move them past.
@@ -208,6 +218,7 @@ class Block {
 
  private:
   static constexpr std::int64_t chunk = std::int64_t(row_threads) * vectors * lanes;
+  static constexpr bool may_be_in_ring = Aligned && InChunks && ring_slots > 0;
 
   // What is subtracted before e^x: where every value is -infinity, e^(value - 0) is the 0 that it should add.
   static TILE_FN float finite_shift(float largest) { return largest == -infinity() ? 0.0f : largest; }
@@ -267,6 +278,9 @@ class Block {
 #pragma unroll
       for (int u = 0; u < vectors; ++u) f(whole_element(0, u));
     } else {
+      if constexpr (may_be_in_ring) {
+        if (stream_->ring.is_loaded()) return each_element_in_ring(false, f);
+      }
       std::int64_t base = 0;
       if constexpr (InChunks) {
         for (; active_ && base + chunk <= columns_; base += chunk) {
@@ -282,6 +296,25 @@ class Block {
     }
   }
 
+  // The chunks that registers keep one after another in the text, because registers have no index; the others in a loop.
+  template <class F>
+  TILE_FN void each_element_in_ring(bool last, F f) const {
+    RowRing& ring = stream_->ring;
+#pragma unroll
+    for (int c = 0; c < RowRing::kept_chunks; ++c) each_element_of(c, last, f);
+#pragma unroll 1
+    for (int c = RowRing::kept_chunks; c < RowRing::chunks; ++c) each_element_of(c, last, f);
+    ring.end_reading(last);
+  }
+  template <class F>
+  TILE_FN void each_element_of(int c, bool last, F& f) const {
+    stream_->ring.fetch(c, last);
+#pragma unroll
+    for (int u = 0; u < vectors; ++u) {
+      if (stream_->ring.has(c, u)) f(whole_element(c * chunk, u));
+    }
+  }
+
   template <int K, class... To>
   TILE_FN void commit(Element<Aligned> e, const Results<K>& values, To... to) const {
     int k = 0;
@@ -289,7 +322,7 @@ class Block {
   }
 
   std::int64_t row_, columns_;
-  bool active_;
+  bool active_, stores_;
   Stream* stream_;
   int* parity_;
 };

@@ -13,6 +13,8 @@ TILE_FN int group() { return threadIdx.x / row_threads; }       // its row in th
 TILE_FN void group_barrier() {
   if constexpr (row_threads <= 32) {
     __syncwarp();
+  } else if constexpr (ring_slots > 0) {
+    asm volatile("bar.sync 1, %0;" : : "n"(row_threads) : "memory");  // without the warp that fills the ring
   } else if constexpr (block_row == 1) {
     __syncthreads();
   } else {

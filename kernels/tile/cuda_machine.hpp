@@ -65,9 +65,10 @@ class Machine {
     return Accumulator(memory, columns, aligned_);
   }
 
-  // A block that is one row of `columns` elements: the first of whatever matrix is given to it.
+  // A block that is one row of `columns` elements: the first of whatever matrix is given to it. Each group of threads reduces it
+  // for itself, because what comes of it may be for every row of the program; the first one stores.
   TILE_FN Block<false, true> one_row(std::int64_t columns) {
-    return Block<false, true>(0, group() == 0, columns, stream_, parity_);
+    return Block<false, true>(0, true, columns, stream_, parity_, group() == 0);
   }
 
   // body(block, first) for this program's stretch of a vector of `count` elements, in pieces [first, first + columns of the
@@ -101,6 +102,17 @@ class Machine {
       if (aligned_) return walk<true>(rows, columns, body);
     }
     walk<false>(rows, columns, body);
+  }
+
+  // The same; the bodies' first load is of `coming` (coming_rows), and a ring is filled with the rows that they will load.
+  template <class F, class T, class Wanted>
+  TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
+                        const ComingRows<T, Wanted>& coming, F body) {
+    if constexpr (ring_slots > 0) {
+      if (aligned_) return walk_ring(rows, columns, coming, body);
+      if (threadIdx.x >= threads) return;
+    }
+    for_rows(rows, rows_per_program, columns, body);
   }
 
   // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program: 32 columns at a time,
@@ -171,6 +183,18 @@ class Machine {
     }
   }
 
+  template <class F, class T, class Wanted>
+  TILE_FN void walk_ring(std::int64_t rows, std::int64_t columns, const ComingRows<T, Wanted>& coming, F& body) {
+    const int row_vectors = int(columns / lanes);
+    RowRing::start();
+    if (threadIdx.x >= threads) return RowRing::fill(coming, blockIdx.x, gridDim.x, rows, row_vectors);
+    for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+      stream_.ring.begin_row(coming.wanted(row), row_vectors);
+      body(Block<true>(row, true, columns, stream_, parity_));
+      stream_.ring.finish_row();
+    }
+  }
+
   bool aligned_;
   int parity_ = 0;
   Stream stream_;
@@ -232,7 +256,7 @@ struct Entry<Program> {
 
 // The kernel NAME of a tile program `void PROGRAM(tile::Machine&, parameters...)`, the last argument of the macro.
 #define TILE_ENTRY(NAME, ...)                                                         \
-  extern "C" __global__ void __launch_bounds__(tile::threads, MIN_PROGRAMS)           \
+  extern "C" __global__ void __launch_bounds__(tile::most_threads, MIN_PROGRAMS)      \
       NAME(const __grid_constant__ tile::Entry<&__VA_ARGS__>::Arguments parameters) { \
     tile::Entry<&__VA_ARGS__>::run(parameters);                                       \
   }

@@ -1,7 +1,7 @@
 // What a CUDA program indexes by an element: rows of a matrix, rows that all rows share, one value for each row.
 #pragma once
 
-#include "kernels/tile/cuda_group.hpp"
+#include "kernels/tile/cuda_ring.hpp"
 
 namespace tile {
 
@@ -12,14 +12,18 @@ struct Element {
   int unit, count;
 };
 
-// Rows of a matrix: in registers, or read where they are used.
+// Rows of a matrix: in registers, in the ring, or read where they are used.
 template <class T, bool Aligned>
 struct Tile {
   static constexpr bool in_registers = Aligned && !chunked;
   const T* row;
   Raw<T> raw[in_registers ? vectors : 1];
+  const RowRing* ring = nullptr;
 
   TILE_FN Values operator[](Element<Aligned> e) const {
+    if constexpr (Aligned && ring_slots > 0 && sizeof(T) == sizeof(ELEMENT)) {
+      if (ring != nullptr) return widen<T>(ring->template now<T>(e.unit));
+    }
     if constexpr (in_registers) return widen<T>(raw[e.unit]);
     if constexpr (Aligned) return widen<T>(load_vector<T>(row + e.column));
     return widen<T>(load_elements<T>(row + e.column, e.count));

@@ -6,12 +6,14 @@
 // of the group has read it: after the group's next barrier, usually that of a reduction.
 #pragma once
 
-#include "kernels/tile/cuda_group.hpp"
+#include "kernels/tile/cuda_ring.hpp"
 
 namespace tile {
 
 class Stream {
  public:
+  RowRing ring;  // of rows in chunks, which have no slots here
+
   static constexpr int slots = stages * streamed_operands * block_row;
   static constexpr int slot_bytes = row_threads * vectors * 16;
 

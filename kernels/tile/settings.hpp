@@ -12,6 +12,8 @@
 //   VECTORS           vectors of lanes elements that each thread holds of its row
 //   NUM_STAGES        blocks of rows whose operands are under way in bulk copies; 0: plain loads
 //   STREAMED_OPERANDS matrices of a body that are brought in by bulk copies, in the order of its loads
+//   RING_SLOTS        rows in chunks: chunks of a ring in shared memory that holds them, filled by one more warp; 0: no ring
+//   ROW_CHUNKS        chunks of a row, where there is a ring
 //   MIN_PROGRAMS      programs of a multiprocessor that the registers must suffice for
 //   CACHE_POLICY      0 cached; 1 results are evicted first; 2 operands too
 //   ROW_FIT           how a row fits the vectors of its threads: FIT_CHUNKED it is longer and goes in chunks; FIT_ANY it fits;
@@ -61,6 +63,12 @@ static_assert(block_row >= 1);
 #ifndef STREAMED_OPERANDS
 #define STREAMED_OPERANDS 0
 #endif
+#ifndef RING_SLOTS
+#define RING_SLOTS 0
+#endif
+#ifndef ROW_CHUNKS
+#define ROW_CHUNKS 1
+#endif
 #ifndef MIN_PROGRAMS
 #define MIN_PROGRAMS 1
 #endif
@@ -83,9 +91,12 @@ constexpr bool chunked = ROW_FIT == FIT_CHUNKED, exact = ROW_FIT == FIT_EXACT, w
 // Bulk copies came with compute capability 9.0; rows that are no whole vectors can not be copied by them.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 constexpr int stages = whole && !chunked && STREAMED_OPERANDS > 0 ? NUM_STAGES : 0;
+constexpr int ring_slots = whole && chunked ? RING_SLOTS : 0;
 #else
-constexpr int stages = 0;
+constexpr int stages = 0, ring_slots = 0;
 #endif
+constexpr int row_chunks = ROW_CHUNKS;
+constexpr int most_threads = threads + (RING_SLOTS > 0 ? 32 : 0);  // of a launch: with the warp that fills the ring
 constexpr int streamed_operands = STREAMED_OPERANDS;
 
 static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1)) == 0,
@@ -93,6 +104,7 @@ static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1))
 static_assert((block_row & (block_row - 1)) == 0 && block_row <= threads,
               "BLOCK_ROW is a power of two, a thread each at least");
 static_assert(row_threads <= 32 || block_row <= 15, "at most 15 groups of more than a warp: a barrier each");
+static_assert(RING_SLOTS == 0 || (block_row == 1 && threads > 32 && most_threads <= 1024), "a ring holds one row");
 static_assert(vectors >= 1 && NUM_STAGES >= 0 && (!exact || whole));
 
 }  // namespace tile

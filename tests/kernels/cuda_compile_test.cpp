@@ -76,7 +76,8 @@ std::string words_of(Pass pass, const Settings& settings) {
   return text;
 }
 
-// A row that fills the registers, one that does not and is split across vectors, and one that goes in chunks.
+// A row that fills the registers, one that does not and is split across vectors, one that goes in chunks, and one whose chunks
+// lie in a ring where the operation has one.
 TEST_P(CudaCompile, EachPassForEachArchitecture) {
   for (const Capability& capability : hone::test::target_capabilities()) {
     const Target target = target_for(capability);
@@ -84,7 +85,8 @@ TEST_P(CudaCompile, EachPassForEachArchitecture) {
     // is chosen by the compiler.
     std::vector<Problem> problems = {problem(16384, 4096, DType::bf16)};
     if (capability.major == 9)
-      problems.insert(problems.end(), {problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)});
+      problems.insert(problems.end(), {problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32),
+                                       problem(100, 128256, DType::bf16)});
     for (const Problem& p : problems) {
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation().heuristic(pass, p, target);

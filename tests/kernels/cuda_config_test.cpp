@@ -65,7 +65,9 @@ TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
                                  operation->eager_plan(pass, problem, target)}) {
           for (const Launch& launch : plan.launches) {
             EXPECT_LE(launch.programs, 0x7fffffff) << launch.entry;
-            EXPECT_EQ(launch.threads, 32 * std::stoi(define(plan, "NUM_WARPS"))) << launch.entry;
+            // A program that has a ring has one more warp, which fills it.
+            const bool has_ring = launch.dynamic_shared_bytes > 0 && define(plan, "RING_SLOTS") > "0";
+            EXPECT_EQ(launch.threads, 32 * (std::stoi(define(plan, "NUM_WARPS")) + (has_ring ? 1 : 0))) << launch.entry;
             EXPECT_LE(launch.dynamic_shared_bytes, target.shared_bytes) << launch.entry;
           }
         }
@@ -119,19 +121,52 @@ TEST(CudaSettings, DefinesSayHowARowFits) {
   EXPECT_EQ(fit(0), "FIT_ANY 1");
 }
 
-// A vocabulary's row goes in stretches even where a block could hold it: while a block works on a row that it holds, nothing is
-// under way.
-TEST(CudaSettings, AVocabularysRowGoesInStretches) {
+// A vocabulary's row goes in stretches, read twice, even where a block could hold it: while a block works on a row that it holds,
+// nothing is under way. One too long for the caches lies in a ring of shared memory, where there are bulk copies and it fits.
+TEST(CudaSettings, AVocabularysRowGoesInStretchesOrLiesInARing) {
   const Operation& operation = *find("cross_entropy");
-  const auto fit_of = [&](std::int64_t columns) {
+  const auto form_of = [&](std::int64_t columns, int capability) {
     const Problem problem = {8192, columns, 0, DType::bf16, default_options(operation)};
-    const Settings settings = operation.heuristic(Pass::forward, problem, cuda_target(90));
-    return define(operation.plan(Pass::forward, problem, settings, cuda_target(90), Ablation::none), "ROW_FIT") + " " +
-           std::to_string(settings.at("num_warps")) + " " + std::to_string(settings.at("CACHE_POLICY"));
+    const Target target = cuda_target(capability);
+    const Settings settings = operation.heuristic(Pass::forward, problem, target);
+    const Plan plan = operation.plan(Pass::forward, problem, settings, target, Ablation::none);
+    EXPECT_EQ(operation.valid(Pass::forward, settings, problem, target), "");
+    const auto launch = std::find_if(plan.launches.begin(), plan.launches.end(),
+                                     [](const Launch& each) { return each.entry == "cross_entropy_forward"; });
+    return define(plan, "ROW_FIT") + " " + std::to_string(settings.at("num_warps")) + " warps, " +
+           define(plan, "ROW_CHUNKS") + " of " + define(plan, "RING_SLOTS") + ", " + std::to_string(launch->programs) +
+           " programs of " + std::to_string(launch->threads) + ", " + std::to_string(launch->dynamic_shared_bytes);
   };
-  EXPECT_EQ(fit_of(8192), "FIT_EXACT 8 0");
-  EXPECT_EQ(fit_of(32768), "FIT_CHUNKED 8 0");
-  EXPECT_EQ(fit_of(128256), "FIT_CHUNKED 32 1");
+  EXPECT_EQ(form_of(8192, 90), "FIT_EXACT 8 warps, 1 of 0, 8192 programs of 256, 0");
+  EXPECT_EQ(form_of(32768, 90), "FIT_CHUNKED 8 warps, 1 of 0, 8192 programs of 256, 0");
+  EXPECT_EQ(form_of(98304, 90), "FIT_CHUNKED 16 warps, 12 of 14, 132 programs of 544, 229376");
+  EXPECT_EQ(form_of(128256, 90), "FIT_CHUNKED 16 warps, 16 of 14, 132 programs of 544, 229376");
+  EXPECT_EQ(form_of(128257, 90), "FIT_CHUNKED 32 warps, 1 of 0, 8192 programs of 1024, 0");
+  EXPECT_EQ(form_of(262144, 90), "FIT_CHUNKED 32 warps, 1 of 0, 8192 programs of 1024, 0");
+  EXPECT_EQ(form_of(128256, 80), "FIT_CHUNKED 32 warps, 1 of 0, 8192 programs of 1024, 0");
+}
+
+// What a ring can not hold is refused with the reason.
+TEST(CudaSettings, ARingIsForOneRowOfWholeVectorsThatItHolds) {
+  const Operation& operation = *find("cross_entropy");
+  const Target target = cuda_target(90);
+  const Problem problem = {8192, 32768, 0, DType::bf16, default_options(operation)};
+  const Settings good = {{"num_warps", 16},      {"VECTORS", 2},      {"BLOCK_ROW", 1},
+                         {"PROGRAMS_PER_SM", 1}, {"CACHE_POLICY", 0}, {"ROW_RING", 1}};
+  const auto refused = [&](const std::string& name, std::int64_t value, Problem p) {
+    Settings settings = good;
+    settings[name] = value;
+    return operation.valid(Pass::forward, settings, p, target);
+  };
+  Problem odd = problem, short_rows = problem, too_long = problem;
+  odd.columns = 32769, short_rows.columns = 8192, too_long.columns = 262144;
+  EXPECT_EQ(refused("ROW_RING", 1, problem), "");
+  EXPECT_EQ(refused("ROW_RING", 1, odd), "a ring (ROW_RING) needs rows of whole 16-byte vectors");
+  EXPECT_EQ(refused("ROW_RING", 1, short_rows), "ROW_RING must be 0 where the threads' registers hold a row");
+  EXPECT_EQ(refused("ROW_RING", 1, too_long), "the ring and the threads' registers must hold a row");
+  EXPECT_EQ(refused("BLOCK_ROW", 2, problem), "a ring holds one row, and a multiprocessor one ring");
+  EXPECT_EQ(refused("VECTORS", 4, problem), "VECTORS must be 2 where a row lies in a ring");
+  EXPECT_EQ(refused("num_warps", 32, problem), "a ring needs 4 to 16 warps, and one more that fills it");
 }
 
 TEST(CudaSettings, SharedMemoryHoldsTheStagesOrTheSumsWhereTheyMeet) {

@@ -59,7 +59,9 @@ class GpuGeometry : public ::testing::Test {
   void put_value(DType dtype, unsigned char* at, double value) { testing::put_value(dtype, at, value); }
 
   void run(const Operation& operation, const Problem& problem) {
-    const Settings settings = operation.heuristic(Pass::forward, problem, target_);
+    run(operation, problem, operation.heuristic(Pass::forward, problem, target_));
+  }
+  void run(const Operation& operation, const Problem& problem, const Settings& settings) {
     const Plan plan = operation.plan(Pass::forward, problem, settings, target_, Ablation::none);
     device::ProgramSource source = {operation.name(), {}, plan.main_file, plan.defines};
     for (const EmbeddedFile& file : embedded_sources()) source.files.emplace_back(file.path, file.text);
@@ -168,6 +170,44 @@ TEST_F(GpuGeometry, AThousandMillionElementsOfAReduction) {
             << rows << " x " << columns << " at " << index;
       }
     }
+  }
+}
+
+// Rows that shared memory holds for their program (bf16: 3 chunks of a ring of 14), and rows of which the registers hold a part
+// (16 and 19 chunks); more rows than programs, so that rows follow each other in the ring. Every third label is left out.
+TEST_F(GpuGeometry, RowsFollowEachOtherInTheRing) {
+  const Operation& operation = *find("cross_entropy");
+  constexpr std::int64_t rows = 700, label_step = 7919;
+  for (const std::int64_t columns : {17408, 128256, 151936}) {
+    const Problem problem = {rows, columns, 0, DType::bf16, default_options(operation)};
+    const auto label = [&](std::int64_t row) { return row % 3 == 1 ? -100 : row * label_step % columns; };
+    buffers_.clear();
+    for (const TensorSpec& spec : operation.tensors(problem)) allocate(spec);
+    const TensorSpec logits = spec_of(operation, problem, "logits"), loss = spec_of(operation, problem, "loss");
+    fill(logits, period, pattern);
+    fill(spec_of(operation, problem, "target"), rows, [&](std::int64_t row) { return double(label(row)); });
+    const Settings settings = {{"num_warps", 16},      {"VECTORS", 2},      {"BLOCK_ROW", 1},
+                               {"PROGRAMS_PER_SM", 1}, {"CACHE_POLICY", 0}, {"ROW_RING", 1}};
+    if (operation.valid(Pass::forward, settings, problem, target_) != "") GTEST_SKIP() << "no ring on this GPU";
+    run(operation, problem, settings);
+    double kept = 0, losses = 0;
+    for (std::int64_t row = 0; row < rows; ++row) kept += label(row) >= 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      if (label(row) < 0) {
+        for (const std::int64_t c : {std::int64_t{0}, columns / 2, columns - 1})
+          ASSERT_EQ(element(logits, row * columns + c), 0) << "row " << row << " of " << columns;
+        continue;
+      }
+      double sum = 0;
+      for (std::int64_t c = 0; c < columns; ++c) sum += std::exp(pattern(row * columns + c));
+      losses += (std::log(sum) - pattern(row * columns + label(row))) / kept;
+      for (const std::int64_t c : {std::int64_t{0}, std::int64_t{8191}, std::int64_t{8192}, label(row), columns - 1}) {
+        const double share = std::exp(pattern(row * columns + c)) / sum, expected = (share - (c == label(row))) / kept;
+        ASSERT_NEAR(element(logits, row * columns + c), expected, 0.005 * std::fabs(expected))
+            << "row " << row << " of " << columns << " at " << c;
+      }
+    }
+    EXPECT_NEAR(element(loss, 0), losses, 1e-4 * losses) << columns;
   }
 }
 

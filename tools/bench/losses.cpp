@@ -1,7 +1,7 @@
 // The losses at the sizes of a large model's vocabulary, and what the chunks of the fused one cost.
 //
 //   losses [--device cuda:0|cpu] [--dtype bf16|fp16|fp32] [--rounds 9] [--tokens 8192] [--hidden 4096] [--classes 128256]
-//          [--small-classes 32768] [--grpo-classes 151936] [--grpo-tokens 16384]
+//          [--small-classes 32768] [--grpo-classes 151936] [--grpo-tokens 16384] [--only cross_entropy|grpo_loss|fused]
 //
 // cross_entropy forward (loss and gradient in place) and backward, grpo_loss forward and backward: device time and the share of a
 // copy's bandwidth in the same run, with the shipped settings and, on a GPU, with others. fused_linear_cross_entropy forward with gradients at each chunk size: its time, its three
@@ -43,7 +43,7 @@ void check(const base::Result<void>& result) {
 }
 
 struct Arguments {
-  std::string device = "cuda:0", dtype = "bf16";
+  std::string device = "cuda:0", dtype = "bf16", only;
   std::int64_t rounds = 9, tokens = 8192, hidden = 4096, classes = 128256, small_classes = 32768, grpo_classes = 151936,
                grpo_tokens = 16384;
 };
@@ -157,7 +157,17 @@ void print_streaming(device::Device& device, const std::string& name, const kern
     for (const std::int64_t warps : {8, 16, 32}) {
       kernels::Settings settings = shipped;
       settings["num_warps"] = warps, settings["VECTORS"] = 4, settings["CACHE_POLICY"] = 0;
-      if (settings != shipped) add(fmt::format(", {} warps of 4 vectors", warps), settings);
+      if (settings.count("ROW_RING")) settings["ROW_RING"] = 0;
+      if (settings != shipped && operation.valid(pass, settings, problem, target).empty())
+        add(fmt::format(", {} warps of 4 vectors", warps), settings);
+    }
+    for (const std::int64_t warps : {8, 16}) {
+      kernels::Settings settings = shipped;
+      if (!settings.count("ROW_RING")) break;
+      settings["ROW_RING"] = 1, settings["num_warps"] = warps, settings["VECTORS"] = 2, settings["BLOCK_ROW"] = 1;
+      settings["PROGRAMS_PER_SM"] = 1, settings["CACHE_POLICY"] = 0;
+      if (settings != shipped && operation.valid(pass, settings, problem, target).empty())
+        add(fmt::format(", in a ring by {} warps", warps), settings);
     }
     kernels::Settings other = shipped;
     other["CACHE_POLICY"] = 1 - shipped.at("CACHE_POLICY");
@@ -245,6 +255,8 @@ int main(int count, char** words) {
       arguments.device = value;
     } else if (flag == "--dtype") {
       arguments.dtype = value;
+    } else if (flag == "--only" && (value == "cross_entropy" || value == "grpo_loss" || value == "fused")) {
+      arguments.only = value;
     } else if (const auto number = numbers.find(flag); number != numbers.end() && std::atoll(value.c_str()) > 0) {
       *number->second = std::atoll(value.c_str());
     } else {
@@ -262,14 +274,18 @@ int main(int count, char** words) {
   fmt::print("{}, {}\n", device->info().name, device->info().driver);
   for (const auto& [name, ceiling] : ceilings.by_name) fmt::print("{} {:.4g}\n", name, ceiling.p50);
   fmt::print("\n| what | tokens x classes | ms | 20 to 80 % | GB/s | share of the copy |\n|---|---|---|---|---|---|\n");
+  const auto wanted = [&](const char* what) { return arguments.only.empty() || arguments.only == what; };
   for (const std::int64_t classes : {arguments.classes, arguments.small_classes}) {
+    if (!wanted("cross_entropy")) break;
     print_streaming(*device, "cross_entropy",
                     problem_of(*kernels::find("cross_entropy"), arguments.tokens, classes, 0, *dtype), copy,
                     arguments.rounds);
   }
-  print_streaming(*device, "grpo_loss",
-                  problem_of(*kernels::find("grpo_loss"), arguments.grpo_tokens, arguments.grpo_classes, 8, *dtype),
-                  copy, arguments.rounds);
-  print_fused(*device, arguments, *dtype);
+  if (wanted("grpo_loss")) {
+    print_streaming(*device, "grpo_loss",
+                    problem_of(*kernels::find("grpo_loss"), arguments.grpo_tokens, arguments.grpo_classes, 8, *dtype),
+                    copy, arguments.rounds);
+  }
+  if (wanted("fused")) print_fused(*device, arguments, *dtype);
   return 0;
 }
