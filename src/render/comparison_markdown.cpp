@@ -56,9 +56,7 @@ Table comparison_table(const ComparisonDocument& comparison) {
       cells.push_back(row == nullptr ? "not timed" : speed_ratio(row->ratio, row->ci_low, row->ci_high));
     }
     const ResultRow* memory = any_memory(variant, comparison.representative_x);
-    cells.push_back(memory == nullptr    ? "not measured"
-                    : memory->ratio == 1 ? "same"
-                                         : change_text(memory->ratio, "memory"));
+    cells.push_back(memory == nullptr ? "not measured" : change_text(memory->ratio, "memory"));
     cells.push_back(model::word(variant.status));
     table.add_row(cells, variant.id == comparison.winner ? Ink::good : Ink::plain);
   }

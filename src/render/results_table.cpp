@@ -78,8 +78,8 @@ const ResultRow* find_result(const std::vector<ResultRow>& rows, const std::stri
 std::string change_text(double ratio, const std::string& metric) {
   if (!std::isfinite(ratio)) return "not a number";
   const double pct = 100 * (1 - ratio);
-  if (std::fabs(pct) < 0.05) return "none";
   const bool memory = metric == "memory";
+  if (std::fabs(pct) < 0.05) return memory ? "same" : "none";
   return percent(std::fabs(pct)) + (pct > 0 ? (memory ? " less" : " faster") : (memory ? " more" : " slower"));
 }
 

@@ -64,10 +64,9 @@ std::string shape_of(const repository::liger::ProviderCase& asked) {
                          : fmt::format("{} x {}", asked.rows, asked.columns);
 }
 
-base::Result<void> bench_kernel(const CommandContext& context, repository::Session& session,
-                                const model::Request& request, const std::vector<std::string>& providers,
-                                repository::liger::PythonProviders& python, TerminalProgress& progress,
-                                std::vector<BenchRow>& rows) {
+base::Result<void> bench_kernel(repository::Session& session, const model::Request& request,
+                                const std::vector<std::string>& providers, repository::liger::PythonProviders& python,
+                                TerminalProgress& progress, std::vector<BenchRow>& rows) {
   const model::Variant original = session.original();
   progress.step(request.kernel);
   const int total = static_cast<int>(session.sizes().size() * session.modes().size());
@@ -229,7 +228,7 @@ int run_bench(const CommandContext& context) {
     python = std::make_unique<repository::liger::PythonProviders>(repository::liger::ProviderContext{
         context.machine.files, context.machine.processes, scratch,
         interpreter && *interpreter ? interpreter : "python3", session->device().id});
-    if (auto done = bench_kernel(context, *session, request, providers, *python, progress, rows); !done)
+    if (auto done = bench_kernel(*session, request, providers, *python, progress, rows); !done)
       return fail(context, done.error());
     session.reset();
   }

@@ -89,11 +89,13 @@ base::Result<BuiltPart> LigerSession::build_part(const std::string& implementati
 // A failure here is met again, with its reason, where the pass is run.
 void LigerSession::compile_ahead(const std::vector<std::string>& implementations, const std::vector<CaseSpec>& cases,
                                  const std::vector<std::string>& passes) {
-  std::vector<AheadItem> items;
+  std::vector<std::string> loaded;
   for (const std::string& implementation : implementations)
-    if (worker_with(implementation))
-      for (const CaseSpec& spec : cases)
-        for (const std::string& pass : passes) items.push_back({implementation, spec, pass});
+    if (worker_with(implementation)) loaded.push_back(implementation);
+  std::vector<AheadItem> items;  // a case's together, so that the worker makes its inputs once
+  for (const CaseSpec& spec : cases)
+    for (const std::string& implementation : loaded)
+      for (const std::string& pass : passes) items.push_back({implementation, spec, pass});
   if (items.size() < 2 || worker_device_ == "cpu") return;
   if (auto compiled = worker_->compile_ahead(items); !compiled) (void)failed(implementations.back(), compiled.error());
 }
