@@ -127,14 +127,22 @@ void add_masked_lanes(const PassVerdict& pass, Writer& writer) {
   }
 }
 
+// What is dead for the same reason in several launches is one finding.
 void add_dead_knobs(Writer& writer) {
-  for (const model::Parameter& parameter : writer.profile().configuration.parameters) {
-    if (parameter.live != model::Liveness::dead) continue;
-    writer.add(parameter.name + " is dead",
-               fmt::format("{} = {} changes neither the machine code nor the launch{}: searching it multiplies the "
+  const std::vector<model::Parameter>& all = writer.profile().configuration.parameters;
+  const auto same = [](const model::Parameter& a, const model::Parameter& b) {
+    return b.live == model::Liveness::dead && a.name == b.name && a.value == b.value &&
+           a.live_evidence == b.live_evidence;
+  };
+  for (auto parameter = all.begin(); parameter != all.end(); ++parameter) {
+    const auto is_same = [&](const model::Parameter& other) { return same(*parameter, other); };
+    if (parameter->live != model::Liveness::dead || std::any_of(all.begin(), parameter, is_same)) continue;
+    const auto count = std::count_if(parameter, all.end(), is_same);
+    writer.add(parameter->name + " is dead",
+               fmt::format("{} = {} changes neither the machine code nor the launch{}{}: searching it multiplies the "
                            "builds and brings nothing.",
-                           parameter.name, parameter.value,
-                           parameter.live_evidence.empty() ? "" : " (" + parameter.live_evidence + ")"),
+                           parameter->name, parameter->value, count > 1 ? fmt::format(" in {} places", count) : "",
+                           parameter->live_evidence.empty() ? "" : " (" + parameter->live_evidence + ")"),
                "parameter-sweep", 0);
   }
 }

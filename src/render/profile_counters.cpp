@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "render/format.hpp"
 #include "render/profile_blocks.hpp"
 #include "render/profile_view.hpp"
@@ -57,9 +59,8 @@ std::string shown(std::optional<double> value, const std::string& unit) {
 std::string shown_percent(std::optional<double> value) { return value ? percent(*value) : "not in this capture"; }
 
 std::string shown_count(std::optional<double> value) {
-  return value ? figure(*value,
-                        *value == std::floor(*value) ? 1 + static_cast<int>(std::log10(std::max(*value, 1.0))) : 3)
-               : "not in this capture";
+  if (!value) return "not in this capture";
+  return *value == std::floor(*value) && std::fabs(*value) < 1e15 ? fmt::format("{:.0f}", *value) : figure(*value);
 }
 
 std::string assessed(const std::string& words) { return known(words, "no assessment without the number"); }

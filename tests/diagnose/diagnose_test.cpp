@@ -195,6 +195,20 @@ TEST(Diagnose, AKnobProvenDeadSendsItsStrategyToTheEnd) {
   EXPECT_NE(opportunity, diagnosis.opportunities.end());
 }
 
+TEST(Diagnose, AKnobDeadInSeveralLaunchesIsOneOpportunity) {
+  model::Profile profile = one_size(80, 0.98, 0.25);
+  const model::Parameter stages = {"num_stages",          "3",      model::HowSet::default_value, "first launch",
+                                   model::Liveness::dead, "no loop"};
+  model::Parameter elsewhere = stages, other = stages, live = stages;
+  elsewhere.notes = "second launch", other.live_evidence = "no load in its loop", live.live = model::Liveness::live;
+  profile.configuration.parameters = {live, stages, elsewhere, other};
+  std::vector<std::string> costs;
+  for (const auto& each : diagnose(profile).opportunities)
+    if (each.title == "num_stages is dead") costs.push_back(each.detail);
+  EXPECT_THAT(costs, testing::UnorderedElementsAre(HasSubstr("in 2 places (no loop)"),
+                                                   HasSubstr("launch (no load in its loop)")));
+}
+
 TEST(Diagnose, AdviceOfTheArchitectureCarriesItsSource) {
   const Diagnosis diagnosis = diagnose(one_size(80, 0.98, 0.25));
   const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(),

@@ -71,6 +71,15 @@ TEST(ProfileMarkdown, SaysWhatIsNotInACaptureInsteadOfZero) {
   EXPECT_THAT(text, testing::HasSubstr("blackwell was asked for and hopper is here"));
 }
 
+TEST(ProfileMarkdown, CountsAreWholeNumbersHoweverLarge) {
+  Profile profile = test::sample_gpu_profile();
+  profile.counters.kernels[0].spills = 6870656;
+  profile.counters.kernels[0].registers_per_thread = 128;
+  const std::string text = profile_markdown(profile);
+  EXPECT_THAT(text, testing::ContainsRegex("Spills +\\| +6870656 \\|"));
+  EXPECT_THAT(text, testing::ContainsRegex("Registers per Thread +\\| +128 \\|"));
+}
+
 TEST(ProfileMarkdown, KernelsOfLibrariesAreNamedButNotAnalysed) {
   Profile profile = test::sample_gpu_profile();
   profile.counters.kernels[1].owner = "PyTorch";
