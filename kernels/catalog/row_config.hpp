@@ -11,11 +11,11 @@
 namespace kernels {
 
 struct RowConfig {
-  int block_row = 1;           // BLOCK_ROW: rows worked on together
-  int unroll = 2;              // UNROLL: vectors in flight of each row
-  int vector_bytes = 32;       // VECTOR_BYTES
-  int prefetch = 0;            // PREFETCH: bytes ahead
-  bool prefetch_rows = false;  // PREFETCH_ROWS: of the next block, where rows are read twice
+  int block_row = 1;      // BLOCK_ROW: rows worked on together
+  int unroll = 2;         // UNROLL: vectors in flight of each row
+  int vector_bytes = 32;  // VECTOR_BYTES
+  int prefetch = 0;       // PREFETCH: bytes ahead
+  int prefetch_rows = 0;  // PREFETCH_ROWS: of the next block, where rows are read twice
   bool streaming_stores = false;
   int num_threads = 1;  // on CUDA of a block
   int programs_per_thread = 1;
@@ -25,6 +25,8 @@ struct RowConfig {
   int filling_threads = 0;  // beside num_threads, of the warp that fills a ring
 
   bool is_cuda() const { return walking_programs > 0; }
+  // The next rows are summed beside the map of the present ones.
+  bool sums_beside() const { return prefetch_rows == 2; }
 
   static RowConfig from(const Settings& settings);
   bool operator==(const RowConfig&) const = default;
@@ -35,6 +37,8 @@ struct RowSpace {
   std::vector<std::int64_t> block_rows = {1, 2, 4}, unrolls = {1, 2, 4}, prefetches = {0, 1024};
   bool rows_share = false;               // a vector that every row is combined with, or sums over rows
   bool reads_rows_twice = false;         // PREFETCH_ROWS instead of PREFETCH
+  bool sums_then_maps = false;           // sum_then, with some gain seen: PREFETCH_ROWS may be 2
+  bool sums_beside_pay = false;          // and that was measured to be the better choice
   int most_vectors = 8;                  // BLOCK_ROW * UNROLL: beyond it the registers spill
   bool has_programs_per_thread = false;  // the pass divides its rows among a chosen number of programs
   double output_bytes = 0;               // written once, not read again by the pass
@@ -66,8 +70,8 @@ std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& co
 struct RowGrid {
   std::int64_t programs = 0, rows_per_program = 1;
 };
-// Small programs, for a pass whose programs share nothing: on a CPU whole blocks of about 64 KiB each, on CUDA one block, or as
-// many as fill the device where they walk.
+// Small programs, for a pass whose programs share nothing: on a CPU whole blocks of about 64 KiB each (as few as there are
+// threads where rows are summed beside others, because the first of a program is not), on CUDA one block, or as many as fill the device where they walk.
 RowGrid independent_rows(const RowConfig& config, const Problem& problem);
 // As many programs as the settings say, for a pass that accumulates over its rows.
 RowGrid accumulated_rows(const RowConfig& config, const Problem& problem);

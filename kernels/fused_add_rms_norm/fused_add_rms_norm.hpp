@@ -52,23 +52,25 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, 
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first_x = block.load(x, x_stride);
     const auto first_r = block.load(r, r_stride);
-    const auto squares = block.sum([&](auto e) {
+    const auto square = [&](auto e) {
       const auto sum = tile::rounded<T>(first_x[e] + first_r[e]);
       return sum * sum;
+    };
+    block.sum_then(square, [&](const auto& present, const auto& squares) {
+      const auto scale =
+          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
+      present.store_column(rstd, scale);
+      const auto kept_x = present.keep(first_x);
+      const auto kept_r = present.keep(first_r);
+      present.map(
+          [&](auto e) {
+            const auto sum = tile::rounded<T>(kept_x[e] + kept_r[e]);
+            const auto v = normalized(sum, scale[e]);
+            if constexpr (casting == Casting::none) return tile::results(v * tile::rounded<T>(w[e] + offset), sum);
+            return tile::results(v * (w[e] + offset), sum);
+          },
+          present.rows_of(y, y_stride), present.rows_of(s, s_stride));
     });
-    const auto scale =
-        block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
-    block.store_column(rstd, scale);
-    const auto kept_x = block.keep(first_x);
-    const auto kept_r = block.keep(first_r);
-    block.map(
-        [&](auto e) {
-          const auto sum = tile::rounded<T>(kept_x[e] + kept_r[e]);
-          const auto v = normalized(sum, scale[e]);
-          if constexpr (casting == Casting::none) return tile::results(v * tile::rounded<T>(w[e] + offset), sum);
-          return tile::results(v * (w[e] + offset), sum);
-        },
-        block.rows_of(y, y_stride), block.rows_of(s, s_stride));
   });
 }
 
@@ -85,18 +87,20 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
     const auto first_g = block.load(dy, dy_stride);
     const auto first_s = block.load(s, s_stride);
     const auto through = block.load(ds, ds_stride);
-    const auto dot = block.sum([&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; });
-    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
-    const auto g = block.keep(first_g);
-    const auto v = block.keep(first_s);
-    block.map(
-        [&](auto e) {
-          const auto gradient = g[e] * (w[e] + offset) * r[e] + v[e] * k[e];
-          const auto weight_term = g[e] * normalized(v[e], r[e]);
-          if constexpr (!has_ds) return tile::results(gradient, weight_term);
-          return tile::results(gradient + through[e], weight_term);
-        },
-        block.rows_of(dx, dx_stride), block.sum_into(dw));
+    const auto term = [&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; };
+    block.sum_then(term, [&](const auto& present, const auto& dot) {
+      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
+      const auto g = present.keep(first_g);
+      const auto v = present.keep(first_s);
+      present.map(
+          [&](auto e) {
+            const auto gradient = g[e] * (w[e] + offset) * r[e] + v[e] * k[e];
+            const auto weight_term = g[e] * normalized(v[e], r[e]);
+            if constexpr (!has_ds) return tile::results(gradient, weight_term);
+            return tile::results(gradient + through[e], weight_term);
+          },
+          present.rows_of(dx, dx_stride), present.sum_into(dw));
+    });
   });
 }
 

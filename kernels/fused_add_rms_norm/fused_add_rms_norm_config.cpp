@@ -8,6 +8,7 @@ namespace kernels::fused_add_rms_norm {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
+  space.sums_then_maps = pass == Pass::forward;
   space.rows_share = true;
   space.unrolls = {1, 2};
   space.most_vectors = 4;       // two or three operands, a weight and two results for each vector

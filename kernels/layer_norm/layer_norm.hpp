@@ -24,18 +24,20 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
   const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
-    const auto sum = block.sum([&](auto e) { return first[e]; });
-    const auto kept = block.keep(first);
-    const auto center = block.each_row([&](int row) { return sum[row] / n; });
-    // The deviations are squared, not the values: where the mean is large the difference of squares has no digits left.
-    const auto squares = block.sum([&](auto e) {
-      const auto deviation = kept[e] - center[e];
-      return deviation * deviation;
+    const auto value = [&](auto e) { return first[e]; };
+    block.sum_then(value, [&](const auto& present, const auto& sum) {
+      const auto kept = present.keep(first);
+      const auto center = present.each_row([&](int row) { return sum[row] / n; });
+      // The deviations are squared, not the values: where the mean is large the difference of squares has no digits left.
+      const auto squares = present.sum([&](auto e) {
+        const auto deviation = kept[e] - center[e];
+        return deviation * deviation;
+      });
+      const auto r = present.each_row([&](int row) { return tile::rsqrt(squares[row] / n + eps); });
+      present.store_column(mean, center);
+      present.store_column(rstd, r);
+      present.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, present.rows_of(y, y_stride));
     });
-    const auto r = block.each_row([&](int row) { return tile::rsqrt(squares[row] / n + eps); });
-    block.store_column(mean, center);
-    block.store_column(rstd, r);
-    block.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, block.rows_of(y, y_stride));
   });
 }
 

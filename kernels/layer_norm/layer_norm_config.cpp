@@ -6,6 +6,7 @@ namespace kernels::layer_norm {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
+  space.sums_then_maps = pass == Pass::forward;
   space.rows_share = true;
   space.streamed_operands = 1;
   if (pass == Pass::backward) {
@@ -23,6 +24,8 @@ RowSpace space(Pass pass) {
 
 RowSpace space(Pass pass, const Problem& problem) {
   RowSpace result = space(pass);
+  // 88 % of the copy against 81; in 16 bits, where the second sum takes longer, 78 against 81.
+  result.sums_beside_pay = pass == Pass::forward && problem.dtype == DType::fp32;
   result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
   return result;
 }

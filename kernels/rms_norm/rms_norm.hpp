@@ -50,21 +50,24 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
   const float n = tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
-    const auto squares = block.sum([&](auto e) {
+    const auto square = [&](auto e) {
       const auto v = first[e];
       return v * v;
+    };
+    block.sum_then(square, [&](const auto& present, const auto& squares) {
+      const auto r =
+          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
+      present.store_column(rstd, r);
+      const auto kept = present.keep(first);
+      present.map(
+          [&](auto e) {
+            const auto v = normalized(kept[e], r[e]);
+            if constexpr (!has_weight) return v;
+            if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
+            return v * (w[e] + offset);
+          },
+          present.rows_of(y, y_stride));
     });
-    const auto r = block.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
-    block.store_column(rstd, r);
-    const auto kept = block.keep(first);
-    block.map(
-        [&](auto e) {
-          const auto v = normalized(kept[e], r[e]);
-          if constexpr (!has_weight) return v;
-          if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
-          return v * (w[e] + offset);
-        },
-        block.rows_of(y, y_stride));
   });
 }
 
@@ -83,17 +86,19 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       if constexpr (!has_weight) return g;
       return g * (w[e] + offset);
     };
-    const auto dot = block.sum([&](auto e) { return product(e, first_g[e]) * first_x[e]; });
-    const auto k = block.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
-    const auto g = block.keep(first_g);
-    const auto v = block.keep(first_x);
-    const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };
-    if constexpr (has_weight) {
-      block.map([&](auto e) { return tile::results(gradient(e), g[e] * normalized(v[e], r[e])); },
-                block.rows_of(dx, dx_stride), block.sum_into(dw));
-    } else {
-      block.map(gradient, block.rows_of(dx, dx_stride));
-    }
+    const auto term = [&](auto e) { return product(e, first_g[e]) * first_x[e]; };
+    block.sum_then(term, [&](const auto& present, const auto& dot) {
+      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
+      const auto g = present.keep(first_g);
+      const auto v = present.keep(first_x);
+      const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };
+      if constexpr (has_weight) {
+        present.map([&](auto e) { return tile::results(gradient(e), g[e] * normalized(v[e], r[e])); },
+                    present.rows_of(dx, dx_stride), present.sum_into(dw));
+      } else {
+        present.map(gradient, present.rows_of(dx, dx_stride));
+      }
+    });
   });
 }
 

@@ -8,6 +8,7 @@ namespace kernels::rms_norm {
 RowSpace space(Pass pass) {
   RowSpace space;
   space.reads_rows_twice = true;
+  space.sums_then_maps = pass == Pass::forward;  // backward was not faster so: two operands are read twice
   space.shared_rows = 1;
   space.streamed_operands = 1;
   space.registers = 16;
@@ -28,6 +29,7 @@ RowSpace space(Pass pass, const Problem& problem) {
   RowSpace result = space(pass);
   result.rows_share = flag_option(problem, "weight");
   result.output_bytes = double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  result.sums_beside_pay = pass == Pass::forward;
   result.in_place = pass == Pass::backward && flag_option(problem, "in_place");
   return result;
 }

@@ -34,10 +34,12 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first_g = block.load(dy, dy_stride);
     const auto first_y = block.load(y, y_stride);
-    const auto dot = block.sum([&](auto e) { return first_g[e] * first_y[e]; });
-    const auto g = block.keep(first_g);
-    const auto p = block.keep(first_y);
-    block.map([&](auto e) { return p[e] * (g[e] - dot[e]); }, block.rows_of(dx, dx_stride));
+    const auto product = [&](auto e) { return first_g[e] * first_y[e]; };
+    block.sum_then(product, [&](const auto& present, const auto& dot) {
+      const auto g = present.keep(first_g);
+      const auto p = present.keep(first_y);
+      present.map([&](auto e) { return p[e] * (g[e] - dot[e]); }, present.rows_of(dx, dx_stride));
+    });
   });
 }
 

@@ -113,6 +113,11 @@ class Block {
   TILE_FN Column sum(F f) const {
     return sums(f).of[0];
   }
+  // rest(block, sum(f)).
+  template <class F, class Rest>
+  TILE_FN void sum_then(F f, Rest rest) const {
+    rest(*this, sum(f));
+  }
   // Several sums in one reading: f's results.
   template <class F>
   TILE_FN auto sums(F f) const {

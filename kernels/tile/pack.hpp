@@ -256,16 +256,28 @@ TILE_FN Pack<N> rsqrt(Pack<N> x) {
   return y;
 }
 
+// The lower and the upper half of the lanes. Shuffled, not copied through memory: a vector that is also read in parts is kept in
+// memory by the compiler.
+template <int N>
+TILE_FN Pack<N / 2> low_half(Pack<N> a) {
+  if constexpr (N == 16) return {__builtin_shufflevector(a.v, a.v, 0, 1, 2, 3, 4, 5, 6, 7)};
+  if constexpr (N == 8) return {__builtin_shufflevector(a.v, a.v, 0, 1, 2, 3)};
+  if constexpr (N == 4) return {__builtin_shufflevector(a.v, a.v, 0, 1)};
+}
+template <int N>
+TILE_FN Pack<N / 2> high_half(Pack<N> a) {
+  if constexpr (N == 16) return {__builtin_shufflevector(a.v, a.v, 8, 9, 10, 11, 12, 13, 14, 15)};
+  if constexpr (N == 8) return {__builtin_shufflevector(a.v, a.v, 4, 5, 6, 7)};
+  if constexpr (N == 4) return {__builtin_shufflevector(a.v, a.v, 2, 3)};
+}
+
 // The lanes' sum, halves added to halves.
 template <int N>
 TILE_FN float horizontal_sum(Pack<N> a) {
-  if constexpr (N == 1) {
-    return a.v[0];
+  if constexpr (N == 2) {
+    return a.v[0] + a.v[1];
   } else {
-    Pack<N / 2> low, high;
-    __builtin_memcpy(&low.v, &a.v, sizeof low.v);
-    __builtin_memcpy(&high.v, reinterpret_cast<const char*>(&a.v) + sizeof low.v, sizeof high.v);
-    return horizontal_sum(Pack<N / 2>{low.v + high.v});
+    return horizontal_sum(Pack<N / 2>{low_half(a).v + high_half(a).v});
   }
 }
 

@@ -5,7 +5,8 @@
 //   UNROLL            vectors in flight of each row: independent accumulators of a reduction, unrolled stores of a map
 //   VECTOR_BYTES      bytes of one vector of fp32 values
 //   PREFETCH          bytes ahead of the current element that are prefetched where a tile is read first; 0: hardware alone
-//   PREFETCH_ROWS     1: the next block's rows are prefetched while this one's are worked on
+//   PREFETCH_ROWS     1: the next block's rows are prefetched while this one's are worked on, half in each of its two readings;
+//                     2: they are summed beside this one's map (block.sum_then), and those after them prefetched
 //   STREAMING_STORES  1: results bypass the caches (no read for ownership)
 // On CUDA:
 //   NUM_WARPS         warps of a program
@@ -136,10 +137,10 @@ namespace tile {
 constexpr int unroll = UNROLL;
 constexpr int lanes = VECTOR_BYTES / 4;
 constexpr int prefetch_bytes = PREFETCH;
-constexpr bool prefetch_rows = PREFETCH_ROWS != 0;
+constexpr int prefetch_rows = PREFETCH_ROWS, rows_by_halves = 1, rows_beside = 2;
 constexpr bool streaming_stores = STREAMING_STORES != 0;
 
-static_assert(unroll >= 1 && prefetch_bytes >= 0);
+static_assert(unroll >= 1 && prefetch_bytes >= 0 && prefetch_rows >= 0 && prefetch_rows <= rows_beside);
 static_assert(lanes == 4 || lanes == 8 || lanes == 16, "VECTOR_BYTES is 16, 32 or 64");
 
 }  // namespace tile

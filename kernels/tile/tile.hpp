@@ -2,6 +2,10 @@
 //   block.load(matrix, stride)              rows of a matrix, to be read as tile[e]
 //   block.keep(tile)                        the same rows once they were read: on the chip
 //   block.sum([&](auto e) { ... })          a sum over the columns, one value for each row
+//   block.sum_then(f, [&](const auto& block, const auto& sum) { ... })
+//                                           the same, and what is done with it, on the block that is handed in: a CPU may sum
+//                                           the next rows beside its map. What comes before it in a body may be done twice
+//                                           and must not write; after it comes nothing
 //   block.map([&](auto e) { ... }, to...)   a value for each element, stored or added to an accumulator
 //   block.sums([&](auto e) { ... })         several sums in one reading: the map's tile::results, as .of[k]
 //   block.max([&](auto e) { ... })          the largest value of each row

@@ -53,9 +53,10 @@ TEST_P(Gate, CatchesTheMutation) {
 }
 
 const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile/cpu_machine.hpp",
-                  pack = "kernels/tile/pack.hpp", layer_norm = "kernels/layer_norm/layer_norm.hpp",
-                  softmax = "kernels/softmax/softmax.hpp", dyt = "kernels/dyt/dyt.hpp",
-                  geglu = "kernels/geglu/geglu.hpp", fused_add = "kernels/fused_add_rms_norm/fused_add_rms_norm.hpp";
+                  block = "kernels/tile/cpu_block.hpp", pack = "kernels/tile/pack.hpp",
+                  layer_norm = "kernels/layer_norm/layer_norm.hpp", softmax = "kernels/softmax/softmax.hpp",
+                  dyt = "kernels/dyt/dyt.hpp", geglu = "kernels/geglu/geglu.hpp",
+                  fused_add = "kernels/fused_add_rms_norm/fused_add_rms_norm.hpp";
 
 INSTANTIATE_TEST_SUITE_P(
     Mutations, Gate,
@@ -66,9 +67,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"WrongSign", "rms_norm", rms, "return -dot[row]", "return dot[row]"},
         Mutation{"CubeIsSquare", "rms_norm", rms, "r[row] * r[row] * r[row] / n", "r[row] * r[row] / n"},
         Mutation{"WeightGradientWithoutRstd", "rms_norm", rms, "g[e] * normalized(v[e], r[e])", "g[e] * v[e]"},
-        Mutation{"LastColumnsForgotten", "rms_norm", machine, "first.commit_partial(c, count, values, 0);", ""},
+        Mutation{"LastColumnsForgotten", "rms_norm", block, "first.commit_partial(c, count, values, 0);", ""},
         Mutation{"AccumulatorNotCleared", "rms_norm", machine, "memory[c] = 0;", "memory[c] += 0;"},
-        Mutation{"OneElementTooMany", "relu_squared", machine, "first.commit_partial(c, count, values, 0);",
+        Mutation{"OneElementTooMany", "relu_squared", block, "first.commit_partial(c, count, values, 0);",
                  "first.commit_partial(c, count + 1, values, 0);"},
         Mutation{"LastRowForgotten", "relu_squared", machine,
                  "rows - row < rows_per_program ? rows :", "rows - row < rows_per_program ? rows - 1 :"},
@@ -111,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         OptionMutation{{"IgnoredRowsHaveALoss", "cross_entropy", losses, "return y[row] != ignore_index;",
                         "return y[row] != ignore_index + 1;"},
                        {}},
-        OptionMutation{{"LabelOffByOne", "cross_entropy", machine, "const std::int64_t ahead = values[row] - column;",
+        OptionMutation{{"LabelOffByOne", "cross_entropy", block, "const std::int64_t ahead = values[row] - column;",
                         "const std::int64_t ahead = values[row] - column + 1;"},
                        {}},
         OptionMutation{{"GradientAtTheLabelOfTheWrongSign", "cross_entropy", losses, "y, e, at[e])", "y, e, -at[e])"},
@@ -127,10 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
         OptionMutation{{"SoftcapNotDifferentiated", "cross_entropy", losses, "gradient * (1.0f - t * t)",
                         "gradient * (1.0f - t * 0.0f)"},
                        {{"softcap", "2"}}},
-        OptionMutation{
-            {"PredictionOffByOne", "cross_entropy", machine, "lane_numbers<lanes>() + std::int32_t(e.column);",
-             "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
-            {{"return_predicted_tokens", "yes"}}},
+        OptionMutation{{"PredictionOffByOne", "cross_entropy", block, "lane_numbers<lanes>() + std::int32_t(e.column);",
+                        "lane_numbers<lanes>() + std::int32_t(e.column) + 1;"},
+                       {{"return_predicted_tokens", "yes"}}},
         OptionMutation{
             {"BiasForgotten", "fused_linear_cross_entropy", losses, "return from[e] + b[e];", "return from[e];"},
             {{"bias", "yes"}}},
@@ -180,11 +180,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mutation{"BiasGradientIsTheWeights", "layer_norm", layer_norm, "g[e] * h, g[e])", "g[e] * h, g[e] * h)"},
         Mutation{"MaximumNotTakenAway", "softmax", softmax, "tile::exp(kept[e] - total.maximum[e])",
                  "tile::exp(kept[e])"},
-        Mutation{"ExponentialsBeyondTheRow", "softmax", machine, "first_lanes(f(PartialElement{c, r, count}), count);",
-                 "f(PartialElement{c, r, count});"},
+        Mutation{"ExponentialsBeyondTheRow", "softmax", block,
+                 "first_lanes(f_(PartialElement{column_, r, count}), count);",
+                 "f_(PartialElement{column_, r, count});"},
         Mutation{"DotOfTheWrongSign", "softmax", softmax, "(g[e] - dot[e])", "(g[e] + dot[e])"},
         Mutation{"TanhNotSquared", "dyt", dyt, "(1.0f - t * t)", "(1.0f - t)"},
-        Mutation{"TotalOfTheLastRowOnly", "dyt", machine, "total->value += horizontal_sum",
+        Mutation{"TotalOfTheLastRowOnly", "dyt", block, "total->value += horizontal_sum",
                  "total->value = horizontal_sum"},
         Mutation{"TanhOfHalf", "dyt", pack, "clamp(x * 2.0f, -40.0f, 40.0f)", "clamp(x, -40.0f, 40.0f)"},
         Mutation{"CubicTermForgotten", "geglu", geglu, "x * (x * x * (slope * cubic) + slope)", "x * slope"},

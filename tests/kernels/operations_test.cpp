@@ -99,6 +99,39 @@ TEST_P(OperationMatrix, SettingsAreRight) {
   }
 }
 
+// When a row is summed changes nothing in what is summed, nor the order: the same bits, in place too, whatever is left of a
+// block, and in rows of more than one chain of additions.
+TEST_P(OperationMatrix, RowsThatAreSummedBesideOthersGiveTheSameBits) {
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const std::vector<Knob> knobs = operation().knobs(pass, cpu_target());
+    const auto knob = std::find_if(knobs.begin(), knobs.end(), [](const Knob& k) { return k.name == "PREFETCH_ROWS"; });
+    if (knob == knobs.end() || knob->values.back() != 2) continue;
+    for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{4, 33}, {11, 203}, {9, 40001}}) {
+      Problem p = problem(rows, columns, 5);
+      if (p.options.count("in_place") > 0) p.options["in_place"] = rows == 11 ? "yes" : "no";
+      Bench bench(operation(), {p, rows == 9 ? 0 : 3});
+      for (const int block_row : {1, 2, 4}) {
+        Settings settings = operation().heuristic(pass, p, cpu_target());
+        settings["STREAMING_STORES"] = 1;
+        settings["BLOCK_ROW"] = block_row;
+        settings["UNROLL"] = block_row == 4 ? 1 : 2;
+        if (!operation().valid(pass, settings, p, cpu_target()).empty()) continue;  // not that many rows
+        std::vector<std::vector<double>> results;
+        for (const int prefetch_rows : {0, 2}) {
+          settings["PREFETCH_ROWS"] = prefetch_rows;
+          const auto failure = bench.run(pass, settings, cpu_target());
+          ASSERT_FALSE(failure) << name_of(pass) << " of " << described(p) << ": " << failure.what;
+          results.emplace_back();
+          for (const std::string& name : operation().pass(pass, p).outputs) {
+            for (const double value : bench.output(name)) results.back().push_back(value);
+          }
+        }
+        EXPECT_EQ(results[0], results[1]) << name_of(pass) << " of " << described(p) << ", rows together " << block_row;
+      }
+    }
+  }
+}
+
 TEST_P(OperationMatrix, NonFiniteInputsComeOutAsTheFormulaSays) {
   const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
   for (const double special : {nan, inf, -inf}) {

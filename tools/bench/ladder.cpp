@@ -46,6 +46,12 @@ T value_or_fail(base::Result<T> result) {
 
 constexpr std::int64_t kCopyBlockBytes = 64 << 10;
 
+measure::DType measured(kernels::DType dtype) {
+  for (const measure::DType same : {measure::DType::fp32, measure::DType::fp16, measure::DType::bf16})
+    if (std::string(measure::name_of(same)) == kernels::name_of(dtype)) return same;
+  return measure::DType::int64;
+}
+
 struct Rung {
   std::string name;
   std::vector<device::Launch> launches;
@@ -66,9 +72,16 @@ class Ladder {
     for (const kernels::TensorSpec& tensor : operation.tensors(problem)) {
       const auto bytes = static_cast<std::size_t>(tensor.bytes());
       buffers_[tensor.name] = value_or_fail(device.allocate(bytes));
-      // fp32 noise, cut to 16 bits where the tensor has them: sizes of values hardly matter to a CPU, zeros would.
-      std::vector<unsigned char> values(bytes + 4);
-      measure::fill({.scale = tensor.scale, .offset = tensor.offset, .seed = 1}, values.data(), bytes / 4);
+      // Values as the tensor has them: subnormals and NaN, which any bits contain, take a CPU another time.
+      std::vector<unsigned char> values(bytes);
+      measure::fill(
+          {.dtype = measured(tensor.dtype),
+           .distribution = tensor.distribution == kernels::Distribution::labels ? measure::Distribution::labels
+                                                                                : measure::Distribution::normal,
+           .scale = tensor.scale,
+           .offset = tensor.offset,
+           .seed = 1},
+          values.data(), bytes / static_cast<std::size_t>(kernels::size_of(tensor.dtype)));
       if (auto uploaded = device.upload({buffers_[tensor.name].get(), 0}, values.data(), bytes); !uploaded)
         fail(uploaded.error());
     }
@@ -90,6 +103,15 @@ class Ladder {
     for (const std::int64_t rows : {2, 4}) {
       prefetching["BLOCK_ROW"] = rows, prefetching["UNROLL"] = 1;
       add(fmt::format("v{}: {} rows together, one vector of each in flight", rows == 2 ? 6 : 7, rows), prefetching);
+    }
+    if (sums_beside()) {
+      settings["PREFETCH_ROWS"] = 2;
+      int version = 8;
+      for (const auto& [rows, unroll] : {std::pair{1, 1}, {1, 2}, {2, 1}, {2, 2}, {4, 2}}) {
+        settings["BLOCK_ROW"] = rows, settings["UNROLL"] = unroll;
+        add(fmt::format("v{}: summed beside the map; rows together {}, vectors in flight {}", version++, rows, unroll),
+            settings);
+      }
     }
     const kernels::Settings shipped = operation.heuristic(pass, problem, target_);
     add("shipped heuristic", shipped);
@@ -144,6 +166,12 @@ class Ladder {
     return settings;
   }
   std::int64_t widest() const { return target_.vector_bytes; }
+  bool sums_beside() const {
+    const auto knobs = operation_.knobs(pass_, target_);
+    return std::any_of(knobs.begin(), knobs.end(), [](const kernels::Knob& knob) {
+      return knob.name == "PREFETCH_ROWS" && std::find(knob.values.begin(), knob.values.end(), 2) != knob.values.end();
+    });
+  }
 
   // The plan takes any settings; those beyond the space of the sweep are there for the ladder alone.
   void add(const std::string& name, const kernels::Settings& settings,
