@@ -3,6 +3,9 @@
 //   aa            200 comparisons of a kernel with its own copy, 50 with 5 % and 50 with 2 % more work planted
 //   aa --short    the same with 20, 8 and 8, for continuous integration: only false verdicts and the time limit count
 //   aa --write    also writes the table to results/cpu/aa.md
+//   aa --part identical|five|two --first SEED --trials N
+//                 a part of a campaign, for a machine that is quiet for a minute or two at a time: one row, no thresholds;
+//                 parts of different seeds add up
 //
 // The kernel is rms_norm forward. The copy is the same machine code, compiled apart and loaded at another address; the planted
 // slow-down is that copy asked for more rows. All share their buffers, so no subject has luckier memory than another.
@@ -11,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -163,12 +167,13 @@ struct Campaign {
   }
 };
 
-Campaign run(const std::string& what, KernelSubject& baseline, KernelSubject& candidate, int trials, bool identical) {
+Campaign run(const std::string& what, KernelSubject& baseline, KernelSubject& candidate, int trials, bool identical,
+             int first_seed = 0) {
   base::SystemClock clock;
   Campaign campaign{.what = what, .trials = trials};
   for (int trial = 0; trial < trials; ++trial) {
     measure::CompareOptions options;
-    options.seed = static_cast<std::uint64_t>(trial);
+    options.seed = static_cast<std::uint64_t>(first_seed + trial);
     const std::int64_t start = clock.now_ns();
     const base::Result<model::Comparison> result = measure::compare(baseline, candidate, clock, options);
     campaign.durations_s.push_back(static_cast<double>(clock.now_ns() - start) * 1e-9);
@@ -184,8 +189,8 @@ Campaign run(const std::string& what, KernelSubject& baseline, KernelSubject& ca
     const bool wrong =
         result->verdict == model::Verdict::faster || (identical && result->verdict == model::Verdict::slower);
     if (wrong)
-      campaign.surprises.push_back(
-          fmt::format("seed {}: {} {:.4f}: {}", trial, model::word(result->verdict), result->ratio, result->reason));
+      campaign.surprises.push_back(fmt::format("seed {}: {} {:.4f}: {}", first_seed + trial,
+                                               model::word(result->verdict), result->ratio, result->reason));
     fmt::print(stderr, "\r{} {}/{}: faster {} slower {} same {} unresolved {}   ", what, trial + 1, trials,
                campaign.count(model::Verdict::faster), campaign.count(model::Verdict::slower),
                campaign.count(model::Verdict::same), campaign.count(model::Verdict::unresolved));
@@ -230,6 +235,8 @@ std::string conditions_of(const Workload& workload, const measure::Timing& typic
 
 struct Arguments {
   bool brief = false, write = false;
+  std::string part;
+  int first_seed = 0, trials = 0;
 };
 
 Arguments parse(int count, char** values) {
@@ -240,10 +247,21 @@ Arguments parse(int count, char** values) {
       arguments.brief = true;
     } else if (value == "--write") {
       arguments.write = true;
+    } else if (value == "--part" && i + 1 < count) {
+      arguments.part = values[++i];
+    } else if (value == "--first" && i + 1 < count) {
+      arguments.first_seed = std::atoi(values[++i]);
+    } else if (value == "--trials" && i + 1 < count) {
+      arguments.trials = std::atoi(values[++i]);
     } else {
-      fmt::print(stderr, "aa: expected --short or --write, found '{}'\n", value);
+      fmt::print(stderr, "aa: expected --short, --write, --part, --first or --trials, found '{}'\n", value);
       std::exit(2);
     }
+  }
+  const bool known = arguments.part == "identical" || arguments.part == "five" || arguments.part == "two";
+  if (!arguments.part.empty() && (!known || arguments.trials < 1 || arguments.write || arguments.brief)) {
+    fmt::print(stderr, "aa: expected --part identical, five or two with --trials of 1 or more and nothing to write\n");
+    std::exit(2);
   }
   return arguments;
 }
@@ -263,6 +281,15 @@ int main(int count, char** values) {
       two(workload, "2 % more rows", true, kRows + kRows / 50);
 
   const measure::Timing typical = value_or_fail(measure::time(original, clock, {}));
+  if (!arguments.part.empty()) {
+    const bool identical = arguments.part == "identical";
+    KernelSubject& candidate = identical ? copy : arguments.part == "five" ? five : two;
+    const Campaign part = run(candidate.name(), original, candidate, arguments.trials, identical, arguments.first_seed);
+    fmt::print("{}\n{}", conditions_of(workload, typical, "./dev bench aa --part " + arguments.part, clock.utc()),
+               table_of({part}));
+    for (const std::string& surprise : part.surprises) fmt::print("wrong: {}\n", surprise);
+    return 0;
+  }
   const int identical_trials = arguments.brief ? 20 : 200, planted_trials = arguments.brief ? 8 : 50;
   std::vector<Campaign> campaigns;
   campaigns.push_back(run("identical code", original, copy, identical_trials, true));
