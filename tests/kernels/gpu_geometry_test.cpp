@@ -28,7 +28,7 @@ class GpuGeometry : public ::testing::Test {
     target_.machine = Machine::cuda;
     target_.cores = device_->info().sm_count;
     target_.shared_bytes = device_->info().shared_memory_per_block_bytes;
-    target_.compute_capability = int(10 * std::stod(device_->info().compute_capability) + 0.5);
+    target_.compute_capability = static_cast<int>(std::lround(10 * std::stod(device_->info().compute_capability)));
   }
 
   device::Buffer* allocate(const TensorSpec& spec) {

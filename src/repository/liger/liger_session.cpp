@@ -196,7 +196,7 @@ std::vector<std::string> LigerSession::held_out_sizes() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
     const double middle = std::sqrt(static_cast<double>(sizes_[i]) * static_cast<double>(sizes_[i + 1]));
-    const std::int64_t x = static_cast<std::int64_t>(middle / 256.0 + 0.5) * 256;
+    const std::int64_t x = std::llround(middle / 256.0) * 256;
     if (x > sizes_[i] && x < sizes_[i + 1]) names.push_back(std::to_string(x));
   }
   return names;

@@ -25,7 +25,7 @@ base::Error unknown_provider(const std::string& provider) {
           "choose torch"};
 }
 
-model::Ceiling summary_of(std::vector<double> samples) {
+model::Ceiling summary_of(const std::vector<double>& samples) {
   model::Ceiling ceiling;
   ceiling.samples = static_cast<int>(samples.size());
   ceiling.p20 = measure::quantile(samples, 0.2).value_or(0);

@@ -139,7 +139,7 @@ std::vector<std::string> NativeSession::held_out_sizes() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
     double middle = std::sqrt(static_cast<double>(sizes_[i]) * static_cast<double>(sizes_[i + 1]));
-    std::int64_t x = static_cast<std::int64_t>(middle / 64.0 + 0.5) * 64;
+    std::int64_t x = std::llround(middle / 64.0) * 64;
     if (x <= sizes_[i] || x >= sizes_[i + 1]) x = static_cast<std::int64_t>(middle);
     if (x > sizes_[i] && x < sizes_[i + 1] && operation_.check(problem_at(x)).empty())
       names.push_back(std::to_string(x));

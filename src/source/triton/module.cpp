@@ -381,21 +381,19 @@ int Module::find_function(std::string_view name, int scope) const {
 
 const std::vector<Assignment>& Module::assignments(int scope, const std::string& name) const {
   static const std::vector<Assignment> none;
-  const auto& names = assignments_[static_cast<std::size_t>(scope + 1)];
+  const auto& names = assignments_[scope + 1];
   const auto found = names.find(name);
   return found == names.end() ? none : found->second;
 }
 
-const std::vector<Node>& Module::statements(int scope) const {
-  return statements_[static_cast<std::size_t>(scope + 1)];
-}
+const std::vector<Node>& Module::statements(int scope) const { return statements_[scope + 1]; }
 const std::vector<NamedCall>& Module::calls_named(const std::string& name) const {
   static const std::vector<NamedCall> none;
   const auto found = calls_by_name_.find(name);
   return found == calls_by_name_.end() ? none : found->second;
 }
 
-const std::vector<Node>& Module::calls(int scope) const { return calls_[static_cast<std::size_t>(scope + 1)]; }
+const std::vector<Node>& Module::calls(int scope) const { return calls_[scope + 1]; }
 
 std::string Module::canonical(Node expression) const {
   const std::string name = dotted_name(strip_parentheses(expression));

@@ -324,7 +324,7 @@ Origin OriginFinder::call(const Module& module, int scope, Node node, int elemen
 }
 
 // next_power_of_2(argument); of `min(128, n)` it is at most 128.
-Origin OriginFinder::rounded(const Module& module, Node node, Node argument, std::string detail) {
+Origin OriginFinder::rounded(const Module& module, Node node, Node argument, const std::string& detail) {
   Origin origin{kFromNextPowerOf2, text_of(node) + " at " + at_line(node) + detail, std::nullopt};
   argument = strip_parentheses(argument);
   if (!argument) return origin;

@@ -45,7 +45,7 @@ class OriginFinder {
   Origin returned(const FunctionRef& function, int element, int depth);
   Origin context_attribute(const Module& module, int scope, const std::string& attribute, int element, int depth);
   Origin combined(const std::vector<Origin>& parts) const;
-  Origin rounded(const Module& module, Node node, Node argument, std::string detail);
+  Origin rounded(const Module& module, Node node, Node argument, const std::string& detail);
   std::optional<model::RoundedUp> bounded(const Module& module, const std::vector<Node>& arguments,
                                           const std::vector<Origin>& parts, bool by_min);
   std::optional<long long> number(const Module& module, Node node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "source/audit.hpp"
 #include "source/edit.hpp"
 #include "source/triton/rewrite/plans.hpp"
@@ -100,8 +101,8 @@ std::size_t header_place(const std::string& text) {
   for (int line = 0; line < 2; ++line) {
     const std::size_t end = text.find('\n', at);
     const std::string content = text.substr(at, end == std::string::npos ? std::string::npos : end - at);
-    const bool special =
-        content.rfind("#!", 0) == 0 || (content.rfind("#", 0) == 0 && content.find("coding") != std::string::npos);
+    const bool special = base::starts_with(content, "#!") ||
+                         (base::starts_with(content, "#") && content.find("coding") != std::string::npos);
     if (!special || end == std::string::npos) break;
     at = end + 1;
   }
