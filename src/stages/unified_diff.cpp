@@ -33,7 +33,7 @@ std::vector<std::vector<int>> furthest(const std::vector<std::string>& a, const 
   const int most = std::min(n + m, kLongestScript);
   std::vector<std::vector<int>> trace;
   std::vector<int> v(2 * static_cast<std::size_t>(most) + 3, 0);
-  const auto at = [&](int k) -> int& { return v[static_cast<std::size_t>(k + most + 1)]; };
+  const auto at = [&](int k) -> int& { return v[k + most + 1]; };
   for (int d = 0; d <= most; ++d) {
     trace.emplace_back(v.begin() + (most + 1 - d - 1), v.begin() + (most + 1 + d + 2));
     for (int k = -d; k <= d; k += 2) {
@@ -57,7 +57,7 @@ std::vector<Line> edit_script(const std::vector<std::string>& a, const std::vect
   int x = static_cast<int>(a.size()), y = static_cast<int>(b.size());
   for (int d = static_cast<int>(trace.size()) - 1; d >= 0; --d) {
     const std::vector<int>& v = trace[static_cast<std::size_t>(d)];
-    const auto at = [&](int k) { return v[static_cast<std::size_t>(k + d + 1)]; };
+    const auto at = [&](int k) { return v[k + d + 1]; };
     const int k = x - y;
     const int before_k = k == -d || (k != d && at(k - 1) < at(k + 1)) ? k + 1 : k - 1;
     const int before_x = d == 0 ? 0 : at(before_k), before_y = d == 0 ? 0 : before_x - before_k;
