@@ -110,6 +110,7 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(launch, "cuLaunchKernelEx", (const LaunchConfig* config, Function function, void** arguments, void** extra))
 
 struct DriverApi {
+// A declarator takes no more parentheses than it has. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define HONE_CUDA_MEMBER(member, symbol, parameters) Status(*member) parameters = nullptr;
   HONE_CUDA_DRIVER(HONE_CUDA_MEMBER)
 #undef HONE_CUDA_MEMBER

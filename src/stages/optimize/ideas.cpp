@@ -29,10 +29,9 @@ std::optional<repository::Proposal> combine(const Evaluation& mixed, const model
     for (const std::string& x_value : sizes) {
       const auto x = parse_size(x_value);
       if (!x) return std::nullopt;
-      const auto found =
-          std::find_if(mixed.against_parent.begin(), mixed.against_parent.end(), [&](const CellResult& r) {
-            return r.cell == repository::Cell{x_value, pass};
-          });
+      const repository::Cell cell{x_value, pass};
+      const auto found = std::find_if(mixed.against_parent.begin(), mixed.against_parent.end(),
+                                      [&](const CellResult& r) { return r.cell == cell; });
       const bool faster = found != mixed.against_parent.end() && found->comparison.verdict == model::Verdict::faster;
       by_size.emplace_back(*x, faster);
       if (!faster) continue;
