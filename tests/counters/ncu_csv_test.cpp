@@ -198,7 +198,7 @@ TEST(NcuCsv, DecimalCommasOfOtherLanguagesAreRead) {
   const std::string text = std::string(kHeader) + row("Duration", "us", "1.234,50") +
                            row("Memory Throughput", "%", "80,16") + row("Memory Throughput", "Tbyte/s", "3,86") +
                            row("Grid Size", "", "16.384") + row("SM Frequency", "Ghz", "1,96");
-  const CounterSummary& kernel = read(text).kernels.at(0);
+  const CounterSummary kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.duration_us, 1234.5);
   EXPECT_DOUBLE_EQ(*kernel.memory_throughput_pct, 80.16);
   EXPECT_DOUBLE_EQ(*kernel.grid_size, 16384);
@@ -243,7 +243,7 @@ TEST(NcuCsv, NamesAndUnitsOf2022AreRead) {
   const std::string text = std::string(kHeader) + row("SM Frequency", "cycle/nsecond", "1.41") +
                            row("Duration", "usecond", "12.50") + row("Memory Throughput", "Gbyte/second", "1,234.00") +
                            row("Compute (SM) Throughput", "%", "12.34") + row("Memory Throughput", "%", "81.00");
-  const CounterSummary& kernel = read(text).kernels.at(0);
+  const CounterSummary kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.sm_clock_ghz, 1.41);
   EXPECT_NEAR(*kernel.dram_bytes, 1234e9 * 12.5e-6, 1);
   EXPECT_DOUBLE_EQ(*kernel.memory_throughput_pct, 81);
@@ -263,7 +263,7 @@ TEST(NcuCsv, MetricsNamedOneByOneAreReadByTheirRawNames) {
       "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
       "\"0\",\"mine\",\"gpu__time_duration.sum\",\"nsecond\",\"500,000\"\n"
       "\"0\",\"mine\",\"sm__warps_active.avg.pct_of_peak_sustained_active\",\"%\",\"67.5\"\n";
-  const CounterSummary& kernel = read(text).kernels.at(0);
+  const CounterSummary kernel = read(text).kernels.at(0);
   EXPECT_DOUBLE_EQ(*kernel.duration_us, 500);
   EXPECT_DOUBLE_EQ(*kernel.occupancy_pct, 67.5);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct FakeGpu {
                                    {76, 0},       {81, 228 << 10}, {82, 65536},    {97, 227 << 10}};
   std::size_t total_bytes = std::size_t{1} << 30, used_bytes = 0;
   std::map<DevicePointer, std::size_t> allocations;
+  std::map<DevicePointer, std::unique_ptr<char[]>> memory;  // ends with the GPU: what a lost context held is not freed
   std::set<std::string> kernels = {"run", "hone_gate", "hone_empty_l2"};
   int max_threads = 1024, registers = 32, static_shared_bytes = 0;
   std::map<std::string, int> raised;  // "run 8" -> bytes: attributes set by kernel and number
@@ -100,7 +102,9 @@ inline const DriverApi& fake_driver() {
       FakeGpu& gpu = fake_gpu();
       if (const Status status = gpu.asked("allocate"); status != kSuccess) return status;
       if (bytes > gpu.total_bytes - gpu.used_bytes) return kOutOfMemory;
-      *pointer = reinterpret_cast<DevicePointer>(std::calloc(bytes, 1));
+      auto block = std::make_unique<char[]>(bytes);
+      *pointer = reinterpret_cast<DevicePointer>(block.get());
+      gpu.memory[*pointer] = std::move(block);
       gpu.allocations[*pointer] = bytes;
       gpu.used_bytes += bytes;
       return kSuccess;
@@ -109,7 +113,7 @@ inline const DriverApi& fake_driver() {
       FakeGpu& gpu = fake_gpu();
       gpu.used_bytes -= gpu.allocations.at(pointer);
       gpu.allocations.erase(pointer);
-      std::free(reinterpret_cast<void*>(pointer));
+      gpu.memory.erase(pointer);
       return kSuccess;
     };
     api.host_allocate = [](void** pointer, std::size_t bytes, unsigned) {
