@@ -1,7 +1,11 @@
 #include "cli/stage_context.hpp"
 
 #include <iostream>
+#include <set>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
@@ -17,6 +21,34 @@ base::Result<void> StageContext::claim_workspace(const CommandContext& context) 
   auto lock = base::FileLock::claim(files.absolute(base::join(context.meant.workspace, context.meant.request.kernel)));
   if (!lock) return lock.error();
   lock_ = std::move(*lock);
+  return {};
+}
+
+base::Result<void> check_flags(const Typed& typed, const model::Request& asked, const model::Request& profiled) {
+  // One command for all stages has taken the profile for its own flags.
+  if (typed.command != nullptr && typed.command->name == "run") return {};
+  const auto differ = [&](const char* flag, const std::string& wanted, const std::string& had) -> base::Result<void> {
+    if (!typed.has(flag) || wanted == had) return {};
+    return base::Error{base::ErrorKind::usage, fmt::format("{} {}, as the profile was taken for", flag, had),
+                       fmt::format("{} {}", flag, wanted), "command line",
+                       "leave it out, or profile again with it: 'hone profile " + profiled.kernel + "'"};
+  };
+  const auto joined = [](const std::vector<std::string>& values) {  // whatever their order
+    const std::set<std::string> distinct(values.begin(), values.end());
+    return base::join_text({distinct.begin(), distinct.end()}, ",");
+  };
+  for (const auto& checked :
+       {differ("--dtype", asked.dtype, profiled.dtype), differ("--sizes", joined(asked.sizes), joined(profiled.sizes)),
+        differ("--goal", asked.goal, profiled.goal), differ("--scope", asked.scope, profiled.scope),
+        differ("--target-gpu", asked.target_gpu, profiled.target_gpu),
+        differ("--seed", std::to_string(asked.seed), std::to_string(profiled.seed)),
+        differ("--quick", asked.quick ? "given" : "not given", profiled.quick ? "given" : "not given")})
+    if (!checked) return checked;
+  for (const auto& [name, value] : asked.options) {
+    const auto had = profiled.options.find(name);
+    const std::string before = name + "=" + (had == profiled.options.end() ? "(not given)" : had->second);
+    if (auto checked = differ("--option", name + "=" + value, before); !checked) return checked;
+  }
   return {};
 }
 

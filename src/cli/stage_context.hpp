@@ -33,6 +33,9 @@ class StageContext {
 // The flags that a later stage must be given again to work on the same request, as they would be typed.
 std::string carried_flags(const CommandContext& context);
 
+// Refuses flags that ask for something else than the profile was taken for: optimize and finalize work on its request.
+base::Result<void> check_flags(const Typed& typed, const model::Request& asked, const model::Request& profiled);
+
 // Opens the workspace of the command's kernel, where one stands, and takes back an installation that a killed run left unverified; `recovered`
 // tells whether there was one.
 base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,

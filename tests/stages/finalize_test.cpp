@@ -48,6 +48,16 @@ class Finalize : public StageTest {
   std::string production() { return installed() ? *files.read(world.production_file) : ""; }
 };
 
+TEST_F(Finalize, RefusesAProfileOfAnotherDeviceBeforeItTouchesAnything) {
+  profile.device.name = "NVIDIA H200";
+  ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
+  const auto outcome = finalize();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
+  EXPECT_THAT(outcome.error().found, HasSubstr("NVIDIA H200"));
+  EXPECT_FALSE(installed());
+}
+
 TEST_F(Finalize, AppliesTheWinnerAfterTheFullGateAndMeasuresAnew) {
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());

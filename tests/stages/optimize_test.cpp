@@ -13,6 +13,7 @@ namespace {
 using model::VariantStatus;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Not;
 
 class Optimize : public StageTest {
  protected:
@@ -243,6 +244,22 @@ TEST_F(Optimize, TheNoiseFloorStandsInForOnePercentWhereItIsLargerAndSaysSo) {
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("the noise floor here"));
+}
+
+// What is left may be too small to be seen. A noise floor of half the time sees nothing at all, which is no finding.
+TEST_F(Optimize, WhatIsLeftBelowAFailedMeasurementIsNotNothingToGain) {
+  use_strategies({"less-traffic"});
+  for (auto& row : profile.headroom) row.ratio = 1 / 0.9;
+  for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 15;
+  auto seen = optimize(options());
+  ASSERT_TRUE(seen) << base::describe(seen.error());
+  EXPECT_THAT(seen->comparison.stop_reason, HasSubstr("below the noise floor in every cell"));
+  EXPECT_TRUE(seen->comparison.variants.empty());
+  for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 46;
+  auto blind = optimize(options());
+  ASSERT_TRUE(blind) << base::describe(blind.error());
+  EXPECT_THAT(blind->comparison.stop_reason, Not(HasSubstr("nothing to gain")));
+  EXPECT_FALSE(blind->comparison.variants.empty());
 }
 
 TEST_F(Optimize, MaxVariantsEndsTheLoop) {

@@ -15,6 +15,8 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   if (!workspace) return {false, fail(context, workspace.error())};
   auto profile = workspace->load_profile();
   if (!profile) return {false, fail(context, profile.error())};
+  if (auto agreed = check_flags(context.typed, context.meant.request, profile->request); !agreed)
+    return {false, fail(context, agreed.error())};
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
   auto session = opened->repository->open(profile->request);

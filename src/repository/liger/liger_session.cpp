@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "repository/liger/scripts.hpp"
 
@@ -104,7 +105,7 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
   session->path_ = base::join(context.root, op.files.front().path);
   session->relative_ = below(session->path_, context.root);
   session->module_ = module_of(session->relative_);
-  auto text = session->context_.files.read(session->path_);
+  auto text = base::read_regular(session->context_.files, session->path_);
   if (!text) return text.error();
   session->text_ = std::move(*text);
   session->unmeasurable_ = obstacle(context, environment, session->facts_, op.op);
@@ -213,7 +214,7 @@ std::vector<std::pair<std::string, std::string>> LigerSession::snapshot() const 
 }
 
 std::string LigerSession::source_hash() const {
-  auto now = const_cast<LigerSession&>(*this).context_.files.read(path_);
+  auto now = base::read_regular(const_cast<LigerSession&>(*this).context_.files, path_);
   return base::content_hash("hone.liger/1\n" + relative_ + "\n" + (now ? *now : ""));
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "measure/dtypes.hpp"
 #include "measure/numerics.hpp"
@@ -241,7 +242,7 @@ base::Result<GateResult> LigerSession::gate_of(const std::string& implementation
     std::string all;
     for (const std::string& file : {op_.preflight.test_file, std::string("test/utils.py"),
                                     std::string("test/conftest.py"), op_.preflight.benchmark_script}) {
-      auto content = context_.files.read(base::join(context_.root, file));
+      auto content = base::read_regular(context_.files, base::join(context_.root, file));
       all += file + " " + (content ? source::sha256_hex(*content) : "absent") + "\n";
     }
     return all;
@@ -337,7 +338,7 @@ base::Result<std::vector<FileChange>> LigerSession::installation(const model::Va
   if (!text) return text.error();
   auto styled_text = styled(*text);
   if (!styled_text) return styled_text.error();
-  auto now = context_.files.read(path_);
+  auto now = base::read_regular(context_.files, path_);
   if (!now) return now.error();
   return std::vector<FileChange>{{path_, *now, *styled_text, true}};
 }

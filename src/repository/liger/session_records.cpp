@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "model/benchmark_csv.hpp"
 #include "repository/liger/liger_session.hpp"
@@ -30,7 +31,7 @@ model::BaselineRow row_of(const model::BenchmarkRow& row, const std::string& pro
 
 std::vector<model::BaselineRow> LigerSession::recorded() {
   std::vector<model::BaselineRow> rows;
-  auto text = context_.files.read(base::join(context_.root, kRecords));
+  auto text = base::read_regular(context_.files, base::join(context_.root, kRecords));
   if (!text) return rows;
   auto all = model::read_benchmark_csv(*text, kRecords);
   if (!all) {

@@ -176,14 +176,27 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
   return peak;
 }
 
+base::Result<std::shared_ptr<device::Buffer>> ScratchPool::take(device::Device& device,
+                                                                const kernels::TensorSpec& tensor) {
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(tensor.bytes(), 1));
+  std::weak_ptr<device::Buffer>& known = buffers_[{tensor.name, bytes}];
+  if (auto shared = known.lock()) return shared;
+  auto buffer = device.allocate(bytes);
+  if (!buffer) return buffer.error();
+  std::shared_ptr<device::Buffer> shared = std::move(*buffer);
+  known = shared;
+  return shared;
+}
+
 base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device, const kernels::Plan& plan,
                                                          std::shared_ptr<device::Program> program,
-                                                         const TensorViews& tensors) {
+                                                         const TensorViews& tensors, ScratchPool* pool) {
+  ScratchPool own;
   auto bound = std::make_unique<BoundPlan>();
   bound->program_ = std::move(program);
   Places places{{}, tensors};
   for (const auto& tensor : plan.scratch) {
-    auto buffer = device.allocate(static_cast<std::size_t>(std::max<std::int64_t>(tensor.bytes(), 1)));
+    auto buffer = (pool != nullptr ? *pool : own).take(device, tensor);
     if (!buffer) return buffer.error();
     places.scratch[tensor.name] = {buffer->get(), 0};
     bound->scratch_.push_back(std::move(*buffer));

@@ -27,18 +27,29 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan);
 // Where each tensor of a problem begins.
 using TensorViews = std::map<std::string, device::BufferView>;
 
+// Scratch of plans that never run at the same time: those of one name and size share their memory while one of them lives, so
+// that plans which are timed against each other work at the same addresses.
+class ScratchPool {
+ public:
+  base::Result<std::shared_ptr<device::Buffer>> take(device::Device& device, const kernels::TensorSpec& tensor);
+
+ private:
+  std::map<std::pair<std::string, std::size_t>, std::weak_ptr<device::Buffer>> buffers_;
+};
+
 class BoundPlan {
  public:
+  // `pool`: where the scratch comes from; without one it is the plan's own.
   static base::Result<std::unique_ptr<BoundPlan>> bind(device::Device& device, const kernels::Plan& plan,
                                                        std::shared_ptr<device::Program> program,
-                                                       const TensorViews& tensors);
+                                                       const TensorViews& tensors, ScratchPool* pool = nullptr);
   const std::vector<device::Launch>& launches() const { return launches_; }
   // Fills the scratch with NaNs, so that what is read before a launch wrote it shows.
   base::Result<void> poison_scratch(device::Device& device);
 
  private:
   std::shared_ptr<device::Program> program_;
-  std::vector<std::unique_ptr<device::Buffer>> scratch_;
+  std::vector<std::shared_ptr<device::Buffer>> scratch_;
   std::vector<device::Launch> launches_;
 };
 

@@ -300,7 +300,7 @@ base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(
   for (const auto& [pass, plan] : passes) {
     auto compiled = program(plan, operation_.name() + " " + kernels::name_of(pass), edits);
     if (!compiled) return compiled.error();
-    auto bound = BoundPlan::bind(context_.device, plan, *compiled, (*tensors)->views());
+    auto bound = BoundPlan::bind(context_.device, plan, *compiled, (*tensors)->views(), &scratch_);
     if (!bound) return bound.error();
     subject->add(pass, std::move(*bound));
   }

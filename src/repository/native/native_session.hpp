@@ -119,6 +119,7 @@ class NativeSession final : public Session {
 
   std::mutex mutex_;  // of the two caches: builds run on several threads
   std::map<std::string, std::shared_ptr<device::Program>> programs_;
+  ScratchPool scratch_;  // of the subjects that are timed against each other
   std::vector<std::pair<std::int64_t, std::shared_ptr<Workload>>> workloads_;  // most recently used last
 };
 

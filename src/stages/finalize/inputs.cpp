@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "stages/optimize/optimize.hpp"
 #include "stages/optimize/scope.hpp"
 
 namespace hone::stages {
@@ -99,6 +100,7 @@ base::Result<FinalizeInputs> load_inputs(repository::Session& session, const Wor
   auto profile = workspace.load_profile();
   if (!profile) return profile.error();
   inputs.profile = std::move(*profile);
+  if (auto checked = check_device(session, inputs.profile); !checked) return checked.error();
   if (inputs.comparison.profile_created != inputs.profile.created ||
       inputs.comparison.source_hash != inputs.profile.identity.source_hash) {
     return base::Error{base::ErrorKind::preflight, "a comparison made from this profile",

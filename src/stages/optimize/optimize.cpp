@@ -246,6 +246,17 @@ std::string identity_of(const model::Profile& profile) {
 
 }  // namespace
 
+base::Result<void> check_device(repository::Session& session, const model::Profile& profile) {
+  const model::DeviceInfo device = session.device();
+  if (profile.device.kind == device.kind && profile.device.name == device.name &&
+      profile.device.architecture == device.architecture)
+    return {};
+  return base::Error{
+      base::ErrorKind::preflight, "a profile of this device: " + device.name + " (" + device.architecture + ")",
+      "a profile of " + profile.device.name + " (" + profile.device.architecture + ", " + profile.device.kind + ")",
+      "profile.json", "profile again: hone profile " + session.identity().kernel};
+}
+
 base::Result<void> check_profile(repository::Session& session, const model::Profile& profile) {
   if (const std::string missing = session.unmeasurable(); !missing.empty())
     return base::Error{base::ErrorKind::preflight,
@@ -259,13 +270,7 @@ base::Result<void> check_profile(repository::Session& session, const model::Prof
   if (profile.kernel != session.identity().kernel) return refuse("kernel", session.identity().kernel, profile.kernel);
   if (profile.identity.source_hash != session.source_hash())
     return refuse("source", session.source_hash(), "a profile of source " + profile.identity.source_hash);
-  const model::DeviceInfo device = session.device();
-  if (profile.device.kind != device.kind || profile.device.name != device.name ||
-      profile.device.architecture != device.architecture) {
-    return refuse("device", device.name + " (" + device.architecture + ")",
-                  "a profile of " + profile.device.name + " (" + profile.device.architecture + ")");
-  }
-  return {};
+  return check_device(session, profile);
 }
 
 base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,

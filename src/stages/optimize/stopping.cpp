@@ -13,6 +13,9 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
+// Percent. A noise floor over this says that the measurement failed, not that there is nothing to see.
+constexpr double kBlind = 20;
+
 double noise_at(const model::Profile& profile, const std::string& x_value, const std::string& mode) {
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
     if (floor.x_value == x_value && floor.mode == mode) return floor.smallest_effect_pct;
@@ -69,7 +72,7 @@ std::optional<std::string> nothing_left(const model::Profile& profile, const std
     if (share > diagnose::kContradiction) return std::nullopt;
     least_share = std::min(least_share, share);
     at_ceiling = at_ceiling && share >= share_pct;
-    below_noise = below_noise && (share >= share_pct || left < noise);
+    below_noise = below_noise && (share >= share_pct || (left < noise && noise < kBlind));
     ++cells;
   }
   if (cells == 0 || (!at_ceiling && !below_noise)) return std::nullopt;
