@@ -252,7 +252,7 @@ base::Result<GateResult> LigerSession::gate_of(const std::string& implementation
     tests_ = std::make_unique<TestServers>(context_.processes, context_.python,
                                            base::join(context_.scratch, "worker/hone_tests.py"));
   // On a GPU the tests run beside the other cases once one has passed: what hangs or ends its process has shown it by then.
-  // The two share no process and nothing of this session.
+  // The two share no process and no member that either writes.
   std::future<base::Result<TestResults>> beside;
   auto numbers = numerics(implementation, level, [&] {
     if (worker_device_ != "cpu" && has_tests)
