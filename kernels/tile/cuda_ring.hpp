@@ -16,6 +16,19 @@
 
 namespace tile {
 
+// Waits until the phase of that parity of a barrier in shared memory has ended.
+TILE_FN void wait_for_phase(std::uint32_t barrier, int parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred arrived;\n"
+      "again: mbarrier.try_wait.parity.shared.b64 arrived, [%0], %1;\n"
+      "@!arrived bra again;\n"
+      "}"
+      :
+      : "r"(barrier), "r"(parity)
+      : "memory");
+}
+
 class RowRing {
  public:
   static constexpr int slots = ring_slots, chunks = row_chunks;
@@ -48,7 +61,7 @@ class RowRing {
       const T* from = rows.matrix + (no_memory ? row % 128 : row) * rows.stride;
 #pragma unroll 1
       for (int c = 0; c < chunks; ++c) {
-        wait(empty(slot), phase);
+        wait_for_phase(empty(slot), phase);
         const int left = row_vectors - c * chunk_vectors;
         const int bytes = (left < chunk_vectors ? left : chunk_vectors) * 16;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(full(slot)), "r"(bytes) : "memory");
@@ -89,7 +102,7 @@ class RowRing {
     }
     int slot = 0, phase = 0;
     place(c, slot, phase);
-    if (first) wait(full(slot), phase);
+    if (first) wait_for_phase(full(slot), phase);
     const uint4* from = vectors_of(slot);
 #pragma unroll
     for (int u = 0; u < vectors; ++u) {
@@ -124,7 +137,7 @@ class RowRing {
       for (int c = readings_ == 0 ? 0 : kept_chunks; c < chunks; ++c) {
         int slot = 0, phase = 0;
         place(c, slot, phase);
-        if (readings_ == 0) wait(full(slot), phase);
+        if (readings_ == 0) wait_for_phase(full(slot), phase);
         give_back(slot);
       }
     }
@@ -143,17 +156,6 @@ class RowRing {
   static TILE_FN std::uint32_t empty(int slot) { return barriers() + slot * 16 + 8; }
   static TILE_FN uint4* vectors_of(int slot) {
     return reinterpret_cast<uint4*>(dynamic_shared()) + slot * chunk_vectors;
-  }
-  static TILE_FN void wait(std::uint32_t barrier, int phase) {
-    asm volatile(
-        "{\n"
-        ".reg .pred arrived;\n"
-        "again: mbarrier.try_wait.parity.shared.b64 arrived, [%0], %1;\n"
-        "@!arrived bra again;\n"
-        "}"
-        :
-        : "r"(barrier), "r"(phase)
-        : "memory");
   }
   // By each warp, once all its threads have read.
   static TILE_FN void give_back(int slot) {

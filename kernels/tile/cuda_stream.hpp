@@ -62,7 +62,7 @@ class Stream {
     if (is_first_) {
       for (int s = 0; s < stages; ++s) copy(k, s, row_ + s * step_);
     }
-    if (present_row) wait(slot(k, stage_), phase_);
+    if (present_row) wait_for_phase(barrier(slot(k, stage_)), phase_);
     const unsigned char* from = dynamic_shared() + slot(k, stage_) * slot_bytes + lane() * 16;
 #pragma unroll
     for (int u = 0; u < vectors; ++u) {
@@ -123,18 +123,6 @@ class Stream {
                    "r"(barrier(to))
                  : "memory");
   }
-  static TILE_FN void wait(int slot, int phase) {
-    asm volatile(
-        "{\n"
-        ".reg .pred arrived;\n"
-        "again: mbarrier.try_wait.parity.shared.b64 arrived, [%0], %1;\n"
-        "@!arrived bra again;\n"
-        "}"
-        :
-        : "r"(barrier(slot)), "r"(phase)
-        : "memory");
-  }
-
   std::int64_t step_ = 0, end_ = 0, row_ = 0;
   bool is_first_ = true, active_ = true;
   int stage_ = 0, phase_ = 0;
