@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/tile/element_types.hpp"
+#include "kernels/tile/results.hpp"
 
 namespace tile {
 
@@ -31,7 +32,6 @@ struct PartialElement {
   int row, count;
 };
 
-using Values = Pack<lanes>;
 // The same number in every element.
 TILE_FN Values constant(float number) { return Values::broadcast(number); }
 
@@ -165,21 +165,6 @@ struct Total {
 struct Accumulator {
   float* data;
 };
-
-// What a map writes at one element, for a map with several destinations.
-template <int K>
-struct Results {
-  Values of[K];
-};
-TILE_FN Results<1> as_results(Values v) { return {{v}}; }
-template <int K>
-TILE_FN Results<K> as_results(Results<K> r) {
-  return r;
-}
-template <class... P>
-TILE_FN Results<int(sizeof...(P))> results(P... p) {
-  return {{p...}};
-}
 
 // Destination of a map: rows of a matrix.
 template <class T, int R>

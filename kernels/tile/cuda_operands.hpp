@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/tile/cuda_ring.hpp"
+#include "kernels/tile/results.hpp"
 
 namespace tile {
 
@@ -123,20 +124,5 @@ TILE_FN Values subtract_at(Values v, const Indices& at, Element<Aligned> e, floa
 
 // A number as an element's value.
 TILE_FN Values constant(float number) { return Values::broadcast(number); }
-
-// What a map writes at one element, for a map with several destinations.
-template <int K>
-struct Results {
-  Values of[K];
-};
-TILE_FN Results<1> as_results(Values v) { return {{v}}; }
-template <int K>
-TILE_FN Results<K> as_results(Results<K> r) {
-  return r;
-}
-template <class... P>
-TILE_FN Results<int(sizeof...(P))> results(P... p) {
-  return {{p...}};
-}
 
 }  // namespace tile

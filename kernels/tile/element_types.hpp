@@ -323,4 +323,6 @@ TILE_FN void finish_streaming() {
 #endif
 }
 
+using Values = Pack<lanes>;
+
 }  // namespace tile
