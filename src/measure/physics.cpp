@@ -127,7 +127,7 @@ model::Ceilings larger_rates(const model::Ceilings& first, const model::Ceilings
     if (ratio > 1) ceiling = again->second;
   }
   both.notes.push_back(
-      "measured twice, because a pass was faster than the first look allows; of each rate the larger "
+      "measured again, because a pass was faster than the first look allows; of each rate the larger "
       "median stands" +
       (moved.empty() ? std::string("; no bandwidth moved by more than 3 %") : ": " + moved));
   return both;

@@ -155,6 +155,8 @@ base::Result<SampledQuad> take_quad(Subject& baseline, Subject& candidate, bool 
   return quad;
 }
 
+constexpr char kBelowFloor[] = "faster than the physics floor";
+
 // Nothing can be faster than the physics floor: a fifth of the runs below it is no outlier of the timer.
 std::optional<base::Error> below_floor(const model::Comparison& comparison, const std::string& baseline,
                                        const std::string& candidate, double floor_ns) {
@@ -164,8 +166,7 @@ std::optional<base::Error> below_floor(const model::Comparison& comparison, cons
   if (comparison.candidate_ms.p20 < floor_ms) {
     return base::Error{
         base::ErrorKind::gate, fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
-        fmt::format("faster than the physics floor: a fifth of the runs took less than {:.6g} ms",
-                    comparison.candidate_ms.p20),
+        fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.candidate_ms.p20),
         candidate,
         baseline_below
             ? "the baseline is below it too: the ceilings or the cold caches are wrong here; measure them again"
@@ -173,7 +174,8 @@ std::optional<base::Error> below_floor(const model::Comparison& comparison, cons
   }
   if (baseline_below) {
     return untrusted(fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
-                     fmt::format("a fifth of the runs took less than {:.6g} ms", comparison.baseline_ms.p20), baseline,
+                     fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.baseline_ms.p20),
+                     baseline,
                      "the ceilings or the cold caches are wrong here; measure the ceilings again");
   }
   return std::nullopt;
@@ -206,6 +208,8 @@ base::Result<void> check(const CompareOptions& options) {
 }
 
 }  // namespace
+
+bool is_below_floor(const base::Error& error) { return error.found.rfind(kBelowFloor, 0) == 0; }
 
 base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock,
                                              const Budget& budget) {

@@ -47,6 +47,10 @@ base::Result<Timing> time(Subject& subject, base::Clock& clock, const Budget& bu
 base::Result<model::Comparison> compare(Subject& baseline, Subject& candidate, base::Clock& clock,
                                         const CompareOptions& options);
 
+// Whether a comparison ended because a time lies below options.floor_ns: the candidate's (gate), or the baseline's alone
+// (untrusted).
+bool is_below_floor(const base::Error& error);
+
 // The baseline against a byte copy of itself, reached the same way: the smallest effect that could have been seen.
 base::Result<model::NoiseFloor> noise_floor(Subject& baseline, Subject& byte_copy, base::Clock& clock,
                                             const CompareOptions& options);

@@ -12,9 +12,10 @@ using ::testing::HasSubstr;
 
 class Compare : public StageTest {
  protected:
+  Compare() { use_strategies({}); }
   base::Result<stages::CompareOutcome> compare(const std::string& a, const std::string& b) {
     const auto session = open_session(world);
-    return stages::compare(*session, {a, b, {}, 0, "hone compare"}, workspace(), ports);
+    return stages::compare(*session, profile, {a, b, {}, 0, "hone compare"}, workspace(), ports);
   }
   void keep(const std::string& id, const std::string& text, const std::string& path) {
     model::Variant variant = open_session(world)->original();
@@ -36,6 +37,25 @@ TEST_F(Compare, GivesAVerdictAtEveryCell) {
   }
   EXPECT_THAT(stages::to_json(*outcome), HasSubstr("\"schema\": \"hone.compare/1\""));
   EXPECT_THAT(stages::to_json(*outcome), HasSubstr("\"verdict\": \"slower\""));
+}
+
+// v0 and everything that variants leave alone come from what is in force.
+TEST_F(Compare, RefusesASourceThatIsNotTheOneOfTheProfile) {
+  world.production_source = "changed since\n";
+  const auto outcome = compare("v0", "v0");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
+  EXPECT_THAT(outcome.error().found, HasSubstr(profile.identity.source_hash));
+  EXPECT_EQ(world.samples, 0);
+}
+
+TEST_F(Compare, HoldsTimesAgainstTheProfilesFloorsAndLooksAtTheCeilingsAgainBeforeItRefuses) {
+  world.sources["fast\n"] = {0.5, 0.5};
+  keep("v3", "fast\n", "optimization/rms_norm/rms_norm_v3_settings.json");
+  EXPECT_THAT(compare("v0", "v3").error().found, HasSubstr("faster than the physics floor"));
+  EXPECT_TRUE(happened("ceilings again"));
+  world.floor_of_second_look = 0.5;
+  EXPECT_TRUE(compare("v0", "v3"));
 }
 
 TEST_F(Compare, TakesAVariantFile) {

@@ -58,6 +58,20 @@ TEST_F(Finalize, RefusesAProfileOfAnotherDeviceBeforeItTouchesAnything) {
   EXPECT_FALSE(installed());
 }
 
+TEST_F(Finalize, CeilingsMeasuredUnderLoadAreLookedAtAgainBeforeAWinnerIsTakenBack) {
+  for (model::Headroom& row : profile.headroom)
+    row.floor_ms *= 1.3, row.physics_floor_ms *= 1.3, row.ratio /= 1.3, row.share_of_ceiling_pct *= 1.3;
+  ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
+  const auto outcome = finalize();  // the second look finds the true ceilings
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  EXPECT_EQ(outcome->ending, Ending::applied) << outcome->report.outcome;
+  EXPECT_EQ(std::count(world.events.begin(), world.events.end(), "ceilings again"), 1);
+  for (const auto& row : outcome->report.three_way)
+    EXPECT_LE(row.share_of_ceiling_pct, 105) << "every share is taken against the last look: " << row.provider;
+  ASSERT_FALSE(outcome->report.profile.headroom.empty());
+  EXPECT_NE(outcome->report.profile.headroom, profile.headroom);
+}
+
 TEST_F(Finalize, AppliesTheWinnerAfterTheFullGateAndMeasuresAnew) {
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());

@@ -29,6 +29,13 @@ class Optimize : public StageTest {
     comparison = outcome->comparison;
     return comparison.variants[1];
   }
+  // Every settings takes the same time, and the floor is this share of it.
+  void hold_at_share_of_floor(double share) {
+    world.time_ms = [](const std::string&, std::int64_t x, const model::Settings&) {
+      return 1e-3 * static_cast<double>(x);
+    };
+    world.floor_ms = [share](const std::string&, std::int64_t x) { return share * 1e-3 * static_cast<double>(x); };
+  }
   model::ComparisonDocument comparison;
 };
 
@@ -248,8 +255,8 @@ TEST_F(Optimize, TheNoiseFloorStandsInForOnePercentWhereItIsLargerAndSaysSo) {
 
 // What is left may be too small to be seen. A noise floor of half the time sees nothing at all, which is no finding.
 TEST_F(Optimize, WhatIsLeftBelowAFailedMeasurementIsNotNothingToGain) {
+  hold_at_share_of_floor(0.9);
   use_strategies({"less-traffic"});
-  for (auto& row : profile.headroom) row.ratio = 1 / 0.9;
   for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 15;
   auto seen = optimize(options());
   ASSERT_TRUE(seen) << base::describe(seen.error());
@@ -277,15 +284,35 @@ TEST_F(Optimize, MaxVariantsEndsTheLoop) {
   EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("all 4 variants"));
 }
 
+// Ceilings that were measured beside other load are too low: what comes out faster than they allow is no fault of the variant.
+TEST_F(Optimize, CeilingsMeasuredUnderLoadAreLookedAtAgainBeforeAVariantIsCalledTooFast) {
+  world.floor_of_second_look = 0.5;
+  const auto v2 = try_source({0.6, 0.6});
+  EXPECT_EQ(v2.status, VariantStatus::accepted) << v2.reason;
+  EXPECT_EQ(std::count(world.events.begin(), world.events.end(), "ceilings again"), 1);
+  EXPECT_LT(index_of("take ceilings " + profile.created), index_of("ceilings again"))
+      << "the first look is the profile's";
+  EXPECT_THAT(comparison.learnings, ::testing::Contains(HasSubstr("measured again")));
+}
+
+TEST_F(Optimize, ACeilingMeasuredUnderLoadDoesNotEndTheSearchAtOnce) {
+  use_strategies({});
+  for (model::Headroom& row : profile.headroom) row.share_of_ceiling_pct = 99, row.ratio = 100.0 / 99;
+  auto outcome = optimize(options());  // the second look finds floors that leave 30 %
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->comparison.winner, "v1") << outcome->comparison.stop_reason;
+}
+
 TEST_F(Optimize, AtTheCeilingNothingIsTriedAndThatIsAGoodOutcome) {
+  hold_at_share_of_floor(0.975);
   use_strategies({"less-traffic"});
-  for (auto& row : profile.headroom) row.ratio = 1 / 0.975, row.share_of_ceiling_pct = 97.5;
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->comparison.variants.empty());
   EXPECT_EQ(outcome->comparison.winner, "v0");
   EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("nothing to gain"));
   EXPECT_EQ(world.samples, 0);
+  EXPECT_TRUE(happened("ceilings again")) << "what is at a ceiling that was measured under load is not at its ceiling";
   EXPECT_TRUE(files.exists("optimization/rms_norm/comparison.json"));
 }
 

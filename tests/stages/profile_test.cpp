@@ -58,7 +58,7 @@ TEST_F(ProfileStage, APassFasterThanItsCeilingAllowsMakesItLookAtTheCeilingsAgai
   EXPECT_TRUE(happened("ceilings again"));
   ASSERT_FALSE(outcome->profile.headroom.empty());
   for (const model::Headroom& row : outcome->profile.headroom) EXPECT_NEAR(row.share_of_ceiling_pct, 90, 2);
-  EXPECT_EQ(outcome->profile.device.ceilings.notes, std::vector<std::string>{"measured twice"});
+  EXPECT_EQ(outcome->profile.device.ceilings.notes, std::vector<std::string>{"measured again"});
   for (const std::string& warning : outcome->profile.baseline.observations.warnings)
     EXPECT_EQ(warning.find("faster than the measured ceiling"), std::string::npos) << warning;
 }

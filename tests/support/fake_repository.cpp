@@ -61,11 +61,14 @@ class FakeSession final : public repository::Session {
     return device;
   }
   base::Result<model::Ceilings> ceilings() override { return model::Ceilings{}; }
+  void take_ceilings(const model::Ceilings& ceilings) override {
+    world_.events.push_back("take ceilings " + ceilings.measured_at);
+  }
   base::Result<model::Ceilings> ceilings_again() override {
     world_.events.push_back("ceilings again");
     floor_factor_ = world_.floor_of_second_look;
     model::Ceilings ceilings;
-    ceilings.notes = {"measured twice"};
+    ceilings.notes = {"measured again"};
     return ceilings;
   }
   std::string x_name() const override { return world_.x_name; }
@@ -299,6 +302,8 @@ model::Profile profile_of(FakeWorld& world, const std::vector<std::string>& stra
   profile.summary = "Bandwidth limits it.";
   profile.identity = session->identity();
   profile.device = session->device();
+  profile.device.ceilings.by_name["copy_bytes_per_s"] = {1e9, 1e9, 1e9, 1};
+  profile.device.ceilings.measured_at = profile.created;
   profile.baseline.x_name = world.x_name;
   profile.request.kernel = world.kernel, profile.request.dtype = "fp32", profile.request.sizes = world.sizes;
   for (const std::string& x_value : world.sizes) {

@@ -64,7 +64,7 @@ int run_compare(const CommandContext& context) {
   asked.budget.max_ns = 10'000'000'000;
   asked.seed = meant.request.seed;
   asked.command = meant.command_line;
-  auto outcome = stages::compare(**session, asked, *workspace, stage.ports());
+  auto outcome = stages::compare(**session, *profile, asked, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return fail(context, outcome.error());
   if (meant.talk.json) {

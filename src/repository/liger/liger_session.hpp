@@ -38,6 +38,7 @@ class LigerSession final : public Session {
   std::vector<model::Opportunity> source_opportunities() const override { return op_.opportunities; }
   std::vector<model::StrategyStep> source_strategies() const override;
   base::Result<model::Ceilings> ceilings() override;
+  void take_ceilings(const model::Ceilings& ceilings) override;
   base::Result<model::Ceilings> ceilings_again() override;
   std::string x_name() const override { return facts_ ? facts_->x_name : "size"; }
   std::vector<std::string> sizes() const override;

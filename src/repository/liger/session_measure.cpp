@@ -292,6 +292,11 @@ base::Result<model::Ceilings> LigerSession::ceilings() {
   return *ceilings_;
 }
 
+void LigerSession::take_ceilings(const model::Ceilings& ceilings) {
+  std::lock_guard lock(mutex_);
+  ceilings_ = ceilings;
+}
+
 base::Result<model::Ceilings> LigerSession::ceilings_again() {
   std::lock_guard lock(mutex_);
   auto first = ceilings();

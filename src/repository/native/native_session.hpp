@@ -27,6 +27,7 @@ class NativeSession final : public Session {
   model::Request resolved(const model::Request& asked) const override;
   model::DeviceInfo device() const override;
   base::Result<model::Ceilings> ceilings() override;
+  void take_ceilings(const model::Ceilings& ceilings) override { *context_.ceilings = ceilings; }
   base::Result<model::Ceilings> ceilings_again() override;
   std::string x_name() const override { return operation_.x_name(); }
   std::vector<std::string> sizes() const override;

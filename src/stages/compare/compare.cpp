@@ -4,6 +4,8 @@
 
 #include <cctype>
 
+#include "stages/floors.hpp"
+#include "stages/optimize/optimize.hpp"
 #include "stages/records.hpp"
 
 namespace hone::stages {
@@ -51,7 +53,7 @@ base::Result<void> check_runs(repository::Session& session, const model::Variant
                      "a variant with wrong results has no speed; choose another"};
 }
 
-base::Result<ComparedCell> compare_cell(repository::Session& session, const CompareRequest& request,
+base::Result<ComparedCell> compare_cell(repository::Session& session, Floors& floors, const CompareRequest& request,
                                         const model::Variant& baseline, const model::Variant& candidate,
                                         const repository::Cell& cell) {
   auto before = session.subject(baseline, cell);
@@ -61,8 +63,10 @@ base::Result<ComparedCell> compare_cell(repository::Session& session, const Comp
   measure::CompareOptions options;
   options.budget = request.budget;
   options.seed = request.seed;
-  options.floor_ns = session.floor(cell).physics_floor_ms * 1e6;
-  auto comparison = measure::compare(**before, **after, session.clock(), options);
+  auto comparison = floors.judge(cell, [&](double floor_ns) {
+    options.floor_ns = floor_ns;
+    return measure::compare(**before, **after, session.clock(), options);
+  });
   ComparedCell result{cell, {}};
   if (comparison) {
     result.comparison = std::move(*comparison);
@@ -76,8 +80,9 @@ base::Result<ComparedCell> compare_cell(repository::Session& session, const Comp
 
 }  // namespace
 
-base::Result<CompareOutcome> compare(repository::Session& session, const CompareRequest& request,
-                                     const Workspace& workspace, const Ports& ports) {
+base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
+                                     const CompareRequest& request, const Workspace& workspace, const Ports& ports) {
+  if (auto checked = check_profile(session, profile); !checked) return checked.error();
   auto baseline = variant_named(session, workspace, ports, request.baseline);
   if (!baseline) return baseline.error();
   auto candidate = variant_named(session, workspace, ports, request.candidate);
@@ -85,12 +90,14 @@ base::Result<CompareOutcome> compare(repository::Session& session, const Compare
   if (auto runs = check_runs(session, *baseline, request.baseline); !runs) return runs.error();
   if (auto runs = check_runs(session, *candidate, request.candidate); !runs) return runs.error();
   CompareOutcome outcome{session.identity().kernel, session.device().name, request.baseline, request.candidate, {}};
+  model::Profile held_against = profile;
+  Floors floors(session, held_against, ports);
   ports.progress.step(fmt::format("compare {} with {}", request.candidate, request.baseline));
   const std::vector<std::string> sizes = session.sizes(), modes = session.modes();
   for (const std::string& x_value : sizes) {
     for (const std::string& mode : modes) {
       if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
-      auto cell = compare_cell(session, request, *baseline, *candidate, {x_value, mode});
+      auto cell = compare_cell(session, floors, request, *baseline, *candidate, {x_value, mode});
       if (!cell) return cell.error();
       outcome.cells.push_back(std::move(*cell));
       ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),

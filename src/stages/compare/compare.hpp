@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "measure/protocol.hpp"
+#include "model/profile.hpp"
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
 #include "stages/ports.hpp"
@@ -28,10 +29,12 @@ struct CompareOutcome {
   std::vector<ComparedCell> cells;
 };
 
-// v0 is what is in force now. Errors: a variant that does not exist (usage), does not compile or fails its smoke gate (gate);
-// a stop by the user. A cell that can not be judged is unresolved with the reason.
-base::Result<CompareOutcome> compare(repository::Session& session, const CompareRequest& request,
-                                     const Workspace& workspace, const Ports& ports);
+// v0 is the source and the settings that `profile` was taken of, and every variant is built on them: they must be in force
+// still. Errors: they are not, or the device is another one (pre-flight); a variant that does not exist (usage), does not compile,
+// fails its smoke gate or is faster than the physics floor (gate); a stop by the user. A cell that can not be judged is
+// unresolved with the reason.
+base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
+                                     const CompareRequest& request, const Workspace& workspace, const Ports& ports);
 
 std::string to_json(const CompareOutcome& outcome);  // hone.compare/1
 

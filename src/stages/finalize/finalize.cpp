@@ -72,8 +72,7 @@ class Finalization {
     auto measured = three_way(original_);
     if (!measured) return measured.error();
     outcome_.ending = Ending::nothing_to_gain;
-    outcome_.report.three_way = measured->rows;
-    warnings_ = measured->warnings;
+    take(*measured);
     outcome_.report.outcome = "nothing to gain: " + inputs_.comparison.stop_reason;
     outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
     if (auto written = write_report(); !written) return written.error();
@@ -83,6 +82,12 @@ class Finalization {
   base::Result<ThreeWay> three_way(const model::Variant& optimized) {
     return measure_three_way(session_, inputs_.profile, original_, optimized,
                              {options_.table, options_.verdict, options_.seed, options_.command}, ports_);
+  }
+
+  void take(const ThreeWay& measured) {
+    outcome_.report.three_way = measured.rows;
+    outcome_.report.profile = inputs_.profile;  // its ceilings may have been looked at again
+    warnings_ = measured.warnings;
   }
 
   // The chosen variant, then at most two others; the first that passes everything stays in production.
@@ -166,8 +171,7 @@ class Finalization {
       return measured.error().found;
     }
     if (!measured) return measured.error();
-    outcome_.report.three_way = measured->rows;
-    warnings_ = measured->warnings;
+    take(*measured);
     outcome_.report.speedups = measured->speedups;
     if (inputs_.profile.request.goal == "memory" || measured->gain.ci_high < 1) return std::string();
     return fmt::format("measured anew it is not faster beyond doubt: {} x the original over {} cells",

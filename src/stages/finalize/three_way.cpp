@@ -15,7 +15,7 @@ using repository::Cell;
 
 class ThreeWaySession {
  public:
-  ThreeWaySession(repository::Session& session, const model::Profile& profile, const model::Variant& original,
+  ThreeWaySession(repository::Session& session, model::Profile& profile, const model::Variant& original,
                   const model::Variant& optimized, const ThreeWayOptions& options, const Ports& ports)
       : session_(session),
         profile_(profile),
@@ -23,6 +23,7 @@ class ThreeWaySession {
         optimized_(optimized),
         options_(options),
         ports_(ports),
+        floors_(session, profile, ports),
         changed_(signature(original) != signature(optimized)) {}
 
   base::Result<ThreeWay> run() {
@@ -46,17 +47,18 @@ class ThreeWaySession {
     for (const std::string& x_value : session_.sizes()) {
       if (auto measured = memory(x_value); !measured) return measured.error();
     }
+    add_shares();
     result_.gain = combined(in_scope_);
     return result_;
   }
 
  private:
-  repository::PassFloor floor(const Cell& cell) {
-    for (const model::Headroom& row : profile_.headroom) {
-      if (row.x_value == cell.x_value && row.mode == cell.mode)
-        return {row.bytes, row.flops, row.floor_ms, row.physics_floor_ms, row.ceiling};
+  void add_shares() {
+    for (model::ThreeWayRow& row : result_.rows) {
+      if (row.metric != "speed") continue;
+      const double floor_ms = floors_.at({row.x_value, row.mode}).floor_ms;
+      if (floor_ms > 0 && row.value.p50 > 0) row.share_of_ceiling_pct = 100 * floor_ms / row.value.p50;
     }
-    return session_.floor(cell);
   }
 
   double noise_floor_pct(const Cell& cell) const {
@@ -96,12 +98,8 @@ class ThreeWaySession {
     if (!timings) return timings.error();
     if (budget.keep_disturbed)
       result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + timings->front().note);
-    const double floor_ms = floor(cell).floor_ms;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const model::Quantiles& time = (*timings)[i].device_ms;
-      result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], time,
-                              floor_ms > 0 && time.p50 > 0 ? 100 * floor_ms / time.p50 : 0});
-    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+      result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], (*timings)[i].device_ms, 0});
     return {};
   }
 
@@ -132,9 +130,11 @@ class ThreeWaySession {
     measure::CompareOptions options;
     options.budget = options_.verdict;
     options.noise_floor_pct = noise_floor_pct(cell);
-    options.floor_ns = floor(cell).physics_floor_ms * 1e6;
     options.seed = options_.seed + 1;  // a draw of its own, not the one that chose the winner
-    auto comparison = compare_with_second_look(**before, **after, session_.clock(), options);
+    auto comparison = floors_.judge(cell, [&](double floor_ns) {
+      options.floor_ns = floor_ns;
+      return compare_with_more_time(**before, **after, session_.clock(), options);
+    });
     if (!comparison && comparison.error().kind != base::ErrorKind::untrusted) return comparison.error();
     if (!comparison) {
       result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + comparison.error().found);
@@ -180,6 +180,7 @@ class ThreeWaySession {
   const model::Variant &original_, &optimized_;
   const ThreeWayOptions& options_;
   const Ports& ports_;
+  Floors floors_;
   bool changed_;
   repository::Built original_built_, optimized_built_;
   ThreeWay result_;
@@ -188,7 +189,7 @@ class ThreeWaySession {
 
 }  // namespace
 
-base::Result<ThreeWay> measure_three_way(repository::Session& session, const model::Profile& profile,
+base::Result<ThreeWay> measure_three_way(repository::Session& session, model::Profile& profile,
                                          const model::Variant& original, const model::Variant& optimized,
                                          const ThreeWayOptions& options, const Ports& ports) {
   return ThreeWaySession(session, profile, original, optimized, options, ports).run();

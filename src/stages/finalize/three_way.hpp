@@ -23,8 +23,9 @@ struct ThreeWayOptions {
   std::string command;  // resumes, for the message of a stop
 };
 
-// `optimized` may be the same as `original`: then only the table is made.
-base::Result<ThreeWay> measure_three_way(repository::Session& session, const model::Profile& profile,
+// `optimized` may be the same as `original`: then only the table is made. `profile` gives the floors and follows what a second
+// look at the ceilings finds; every share of a ceiling is taken against the last look.
+base::Result<ThreeWay> measure_three_way(repository::Session& session, model::Profile& profile,
                                          const model::Variant& original, const model::Variant& optimized,
                                          const ThreeWayOptions& options, const Ports& ports);
 

@@ -103,7 +103,8 @@ Lab::Lab(repository::Session& session, const model::Profile& profile, const Opti
       options_(options),
       ports_(ports),
       workspace_(workspace),
-      journal_(std::move(journal)) {}
+      journal_(std::move(journal)),
+      floors_(session_, profile_, ports_) {}
 
 double Lab::noise_floor_pct(const repository::Cell& cell) const {
   for (const model::NoiseFloor& floor : profile_.baseline.noise_floor) {
@@ -120,13 +121,6 @@ model::Quantiles Lab::known_time(const repository::Cell& cell) const {
     return {row.p20, row.p50, row.p80, row.samples};
   }
   return {};
-}
-
-double Lab::physics_floor_ms(const repository::Cell& cell) {
-  for (const model::Headroom& row : profile_.headroom) {
-    if (row.x_value == cell.x_value && row.mode == cell.mode && row.physics_floor_ms > 0) return row.physics_floor_ms;
-  }
-  return session_.floor(cell).physics_floor_ms;
 }
 
 base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped,
@@ -186,7 +180,7 @@ base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Va
       [&] { return session_.subject(candidate, cell); });
 }
 
-base::Result<model::Comparison> compare_with_second_look(measure::Subject& baseline, measure::Subject& candidate,
+base::Result<model::Comparison> compare_with_more_time(measure::Subject& baseline, measure::Subject& candidate,
                                                          base::Clock& clock, measure::CompareOptions options) {
   auto first = measure::compare(baseline, candidate, clock, options);
   if (!deserves_another_look(first)) return first;
@@ -211,9 +205,11 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     measure::CompareOptions options;
     options.budget = budget;
     options.noise_floor_pct = noise_floor_pct(cell);
-    options.floor_ns = physics_floor_ms(cell) * 1e6;
     options.seed = options_.seed;
-    auto comparison = compare_with_second_look(**baseline, **candidate, session_.clock(), options);
+    auto comparison = floors_.judge(cell, [&](double floor_ns) {
+      options.floor_ns = floor_ns;
+      return compare_with_more_time(**baseline, **candidate, session_.clock(), options);
+    });
     if (comparison) {
       trial.outcome = Trial::Outcome::measured;
       trial.comparison = std::move(*comparison);

@@ -10,6 +10,7 @@
 #include "model/profile.hpp"
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
+#include "stages/floors.hpp"
 #include "stages/journal.hpp"
 #include "stages/optimize/options.hpp"
 #include "stages/optimize/search.hpp"
@@ -36,7 +37,8 @@ class Lab {
       const Workspace& workspace, Journal journal);
 
   repository::Session& session() { return session_; }
-  const model::Profile& profile() const { return profile_; }
+  const model::Profile& profile() const { return profile_; }  // as given, at the ceilings of the last look at them
+  Floors& floors() { return floors_; }
   const OptimizeOptions& options() const { return options_; }
   const Ports& ports() const { return ports_; }
   const Workspace& workspace() const { return workspace_; }
@@ -61,10 +63,8 @@ class Lab {
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value);
 
   double search_share() const { return session_.search_share().value_or(options_.largest_search_share); }
-  double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
-  model::Quantiles known_time(
-      const repository::Cell& cell) const;                // v0's time in the profile; no samples where it has none
-  double physics_floor_ms(const repository::Cell& cell);  // the profile's, otherwise the session's; 0 where not known
+  double noise_floor_pct(const repository::Cell& cell) const;       // 0 where the profile has none
+  model::Quantiles known_time(const repository::Cell& cell) const;  // v0's time in the profile; no samples where it has none
 
  private:
   using MakeSubject = std::function<base::Result<std::unique_ptr<measure::Subject>>()>;
@@ -74,16 +74,17 @@ class Lab {
   base::Result<void> keep_samples(const std::string& file, const std::string& key, const model::Comparison& comparison);
 
   repository::Session& session_;
-  const model::Profile& profile_;
+  model::Profile profile_;
   const OptimizeOptions& options_;
   const Ports& ports_;
   const Workspace& workspace_;
   Journal journal_;
+  Floors floors_;
 };
 
 // A paired comparison that is repeated once with more time when it could not be judged or may hide a gain. The second one has
 // samples of its own, and only they count: the first decided nothing but to look again.
-base::Result<model::Comparison> compare_with_second_look(measure::Subject& baseline, measure::Subject& candidate,
+base::Result<model::Comparison> compare_with_more_time(measure::Subject& baseline, measure::Subject& candidate,
                                                          base::Clock& clock, measure::CompareOptions options);
 
 // What a variant is, apart from its name: equal signatures are the same change.

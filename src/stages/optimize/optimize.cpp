@@ -45,24 +45,41 @@ class Optimization {
   }
 
  private:
-  std::optional<std::string> reason_to_stop() const {
-    const Evaluation* best = best_ ? &*best_ : nullptr;
+  std::optional<std::string> at_its_ceiling() const {
+    if (lab_.profile().request.goal == "memory") return std::nullopt;
+    return nothing_left(lab_.profile(), passes_, lab_.options().ceiling_share_pct,
+                        best_ ? &best_->against_v0 : nullptr);
+  }
+
+  base::Result<std::optional<std::string>> reason_to_stop() {
     if (target_) {
+      const Evaluation* best = best_ ? &*best_ : nullptr;
       if (auto met = target_reached(*target_, lab_.profile(), lab_.session().sizes(), best)) return met;
     }
-    if (lab_.profile().request.goal != "memory") {
-      if (auto left = nothing_left(lab_.profile(), passes_, lab_.options().ceiling_share_pct,
-                                   best ? &best->against_v0 : nullptr))
-        return left;
+    auto left = at_its_ceiling();
+    // Under other load ceilings come out too low, and what is held against them too good: they are looked at again first.
+    if (left && !lab_.floors().looked()) {
+      if (auto looked = lab_.floors().look_again(); !looked) return looked.error();
+      left = at_its_ceiling();
     }
+    if (left) return left;
     if (static_cast<int>(document_.variants.size()) >= lab_.options().max_variants) {
-      return fmt::format("all {} variants allowed by --max-variants were used", lab_.options().max_variants);
+      return std::optional(
+          fmt::format("all {} variants allowed by --max-variants were used", lab_.options().max_variants));
     }
     return small_gains_.reason();
   }
 
+  // True: there is a reason to stop, and the document says it.
+  base::Result<bool> stops() {
+    auto reason = reason_to_stop();
+    if (!reason) return reason.error();
+    if (*reason) document_.stop_reason = **reason;
+    return reason->has_value();
+  }
+
   base::Result<void> loop() {
-    if (auto stop = reason_to_stop()) return document_.stop_reason = *stop, base::Result<void>();
+    if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
     auto original = contestant_of(lab_, lab_.session().original());
     if (!original) return original.error();
     original_ = best_contestant_ = std::move(*original);
@@ -70,7 +87,7 @@ class Optimization {
     if (auto swept = run_sweep(); !swept) return swept;
     while (true) {
       if (auto go = lab_.check_interrupt(); !go) return go;
-      if (auto stop = reason_to_stop()) return document_.stop_reason = *stop, base::Result<void>();
+      if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
       auto idea = ideas_.next(best_contestant_.variant, tried_, notes_files_);
       if (!idea) return idea.error();
       if (!*idea) {
@@ -182,6 +199,9 @@ class Optimization {
   void conclude() {
     const std::vector<std::string>& more = ideas_.findings();
     findings_.insert(findings_.end(), more.begin(), more.end());
+    if (lab_.floors().looked())
+      for (const std::string& note : lab_.profile().device.ceilings.notes)
+        findings_.push_back("ceilings of the device: " + note);
     for (const std::string& finding : findings_) document_.learnings.push_back(finding);
     if (!best_) {
       document_.winner_reason = document_.variants.empty()

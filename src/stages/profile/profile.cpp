@@ -7,6 +7,7 @@
 #include "diagnose/diagnose.hpp"
 #include "diagnose/passes.hpp"
 #include "model/version.hpp"
+#include "stages/floors.hpp"
 #include "stages/profile/baseline.hpp"
 
 namespace hone::stages {
@@ -100,12 +101,7 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   add_headroom(session, profile);
   if (faster_than_its_ceiling(profile)) {
     // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
-    ports.progress.step("ceilings of the device, again");
-    auto again = session.ceilings_again();
-    if (!again) return again.error();
-    profile.device.ceilings = *again;
-    profile.headroom.clear();
-    add_headroom(session, profile);
+    if (auto again = look_again(session, profile, ports); !again) return again;
   }
   if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
 
