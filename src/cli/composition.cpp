@@ -12,6 +12,7 @@
 #include "device/cpu/cpu_device.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/trial.hpp"
+#include "device/stoppable.hpp"
 #include "repository/liger/liger_repository.hpp"
 #include "repository/native/counter_pass.hpp"
 #include "repository/native/native_repository.hpp"
@@ -22,8 +23,15 @@ namespace {
 
 std::atomic<bool> interrupted_flag{false};
 
+std::atomic<bool> unverified_flag{false};
+
 void on_signal(int signal) {
   if (interrupted_flag.exchange(true)) {
+    if (unverified_flag.load()) {
+      constexpr char kWords[] = "\nhone: putting production back first\n";
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kWords, sizeof kWords - 1);
+      return;
+    }
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -32,6 +40,7 @@ void on_signal(int signal) {
 }  // namespace
 
 const std::atomic<bool>& interrupted() { return interrupted_flag; }
+std::atomic<bool>& unverified() { return unverified_flag; }
 
 // A reader that has gone is found where the writing fails.
 void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
@@ -64,12 +73,11 @@ base::Result<std::unique_ptr<device::Device>> open_gpu(Machine& machine, int ord
   return device::cuda::open_cuda_device(options, machine.files, machine.clock);
 }
 
-}  // namespace
-
-base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted) {
+base::Result<std::unique_ptr<device::Device>> open_bare_device(Machine& machine, const std::string& wanted) {
   const bool automatic = wanted == "auto";
   if (wanted == "cpu" || (automatic && device::cuda::gpu_count() == 0)) {
-    const auto options = device::cpu::CpuOptions::from_environment();
+    auto options = device::cpu::CpuOptions::from_environment();
+    options.stop = &interrupted();
     if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty())
       std::cerr << "note: " << note << "\n";
     return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
@@ -80,6 +88,14 @@ base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, cons
       return open_gpu(machine, ordinal);
   return base::Error{base::ErrorKind::usage, "a device: auto, cpu or cuda:N", "'" + wanted + "'", "--device",
                      "'hone doctor' lists the devices of this machine"};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, const std::string& wanted) {
+  auto device = open_bare_device(machine, wanted);
+  if (!device) return device;
+  return device::stoppable(std::move(*device), &interrupted());
 }
 
 int serve_gpu_trials(const std::string& ordinal) {
@@ -139,7 +155,7 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   Opened opened;
   opened.device = std::move(*device);
   repository::native::NativeContext context{*opened.device, machine.files, machine.clock, meant.settings_directory};
-  context.processes = &machine.stoppable;
+  context.processes = &machine.processes;
   // By its path: behind a profiler "/proc/self" is the profiler.
   std::error_code failed;
   if (const auto self = std::filesystem::read_symlink("/proc/self/exe", failed); !failed)

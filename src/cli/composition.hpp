@@ -16,16 +16,18 @@
 
 namespace hone::cli {
 
-// Set by the first SIGINT or SIGTERM; a second one ends the program at once.
+// Set by the first SIGINT or SIGTERM; a second one ends the program at once, unless unverified() holds: then it waits for what
+// puts production back.
 const std::atomic<bool>& interrupted();
+std::atomic<bool>& unverified();
 void watch_signals();
 void ignore_broken_pipes();
 
 // The machine's own ports, one of each for the whole program.
 struct Machine {
   base::SystemFiles files;
-  base::SystemProcesses processes;
-  base::SystemProcesses stoppable{&interrupted()};  // programs that end with the first interrupt
+  base::SystemProcesses processes{&interrupted()};  // programs that end with the first interrupt
+  base::SystemProcesses lasting;                    // those that write for good and are short: git, converters of plots
   base::SystemClock clock;
 };
 

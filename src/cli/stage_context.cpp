@@ -1,5 +1,8 @@
 #include "cli/stage_context.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <iostream>
 #include <set>
 
@@ -10,11 +13,23 @@
 
 namespace hone::cli {
 
+namespace {
+
+// Ctrl-C does not end a read: the system goes on with it.
+bool answer_or_interrupt() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  while (!interrupted())
+    if (::poll(&input, 1, 100) > 0) return !interrupted();
+  return false;
+}
+
+}  // namespace
+
 StageContext::StageContext(const CommandContext& context)
-    : documents_(context.machine.processes),
-      interaction_(std::cin, context.err, context.meant.talk.interactive),
+    : documents_(context.machine.lasting),
+      interaction_(std::cin, context.err, context.meant.talk.interactive, answer_or_interrupt),
       progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
-      ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted()} {}
+      ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted(), &unverified()} {}
 
 base::Result<void> StageContext::claim_workspace(const CommandContext& context) {
   base::FileSystem& files = context.machine.files;

@@ -20,6 +20,7 @@ stages::Reply TerminalInteraction::ask(const stages::Question& question) {
   std::string line;
   while (true) {
     out_ << "> " << std::flush;
+    if (waits_ && in_.rdbuf()->in_avail() <= 0 && !waits_()) return {stages::Choice::stop, ""};
     if (!std::getline(in_, line)) return {stages::Choice::stop, ""};
     const std::string answer = base::trim(line);
     if (answer == "a" || answer == "accept" || answer == "y" || answer == "yes") return {stages::Choice::accept, ""};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 
@@ -13,16 +14,18 @@ namespace hone::cli {
 
 class TerminalInteraction final : public stages::Interaction {
  public:
-  TerminalInteraction(std::istream& in, std::ostream& out, bool available)
-      : in_(in), out_(out), available_(available) {}
+  // `waits`: returns when `in` has something to read, or false when there will be no answer (Ctrl-C); none: reading waits.
+  TerminalInteraction(std::istream& in, std::ostream& out, bool available, std::function<bool()> waits = nullptr)
+      : in_(in), out_(out), available_(available), waits_(std::move(waits)) {}
   bool available() const override { return available_; }
-  // Asks until the answer is one of those offered; the end of input means stop.
+  // Asks until the answer is one of those offered; the end of input and Ctrl-C mean stop.
   stages::Reply ask(const stages::Question& question) override;
 
  private:
   std::istream& in_;
   std::ostream& out_;
   bool available_;
+  std::function<bool()> waits_;
 };
 
 class TerminalProgress final : public stages::Progress {

@@ -2,6 +2,7 @@
 // but cli, which chooses one.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -98,7 +99,10 @@ struct TimingConditions {
 };
 
 struct CeilingOptions {
-  bool quick = false;  // fewer samples of the same protocol
+  bool quick = false;                        // fewer samples of the same protocol
+  const std::atomic<bool>* stop = nullptr;  // once true, no further sample is taken
+
+  bool stopped() const { return stop != nullptr && stop->load(); }
 };
 
 class Device {

@@ -52,6 +52,8 @@ struct Ports {
   Interaction& interaction;
   Progress& progress;
   const std::atomic<bool>& interrupted;  // set by Ctrl-C; looked at between configurations
+  // Set while production holds what no gate has passed: who ends the program then leaves it there.
+  std::atomic<bool>* unverified = nullptr;
 };
 
 // What the same command does when it is typed again: optimize finds its measurements in the journal, profile and compare do not.

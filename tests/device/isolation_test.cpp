@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <thread>
 
 namespace hone::device::cpu {
 namespace {
@@ -45,6 +46,19 @@ TEST(RunInChild, AnErrorComesBackWhole) {
   EXPECT_EQ(done.error().where, "where\nmore");
   EXPECT_EQ(done.error().remedy, "remedy");
   EXPECT_EQ(value, 1);
+}
+
+TEST(RunInChild, AStopEndsAChildThatDoesNotEnd) {
+  std::atomic<bool> stop{false};
+  std::thread person([&] { stop = true; });
+  const auto done = run_in_child(
+      []() -> base::Result<void> {
+        for (;;) ::pause();
+      },
+      {}, 10 * minute_ns, "work", &stop);
+  person.join();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, base::ErrorKind::interrupted);
 }
 
 TEST(RunInChild, DeathsAreToldApart) {

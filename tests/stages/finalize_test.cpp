@@ -288,6 +288,44 @@ TEST_F(Finalize, AStopRestoresProduction) {
   EXPECT_FALSE(installed());
 }
 
+// Whatever the gate says after a stop: what it runs was stopped too.
+TEST_F(Finalize, AStopInAGateIsNoFailedGate) {
+  std::atomic<bool> unverified{false};
+  ports.unverified = &unverified;
+  for (const bool answered : {true, false}) {
+    interrupted = false;
+    world.gate = [&](const model::Variant&, repository::GateLevel) {
+      EXPECT_TRUE(unverified) << "ending now would leave in production what no gate has passed";
+      interrupted = true;
+      repository::GateResult result;
+      (answered ? result.passed : result.failed) = 1;
+      return result;
+    };
+    const auto stopped = finalize();
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+    EXPECT_FALSE(installed());
+    EXPECT_FALSE(unverified);
+  }
+  interrupted = false;
+  world.gate = nullptr;
+  ASSERT_TRUE(finalize());
+  EXPECT_TRUE(installed());
+  EXPECT_FALSE(unverified);
+}
+
+TEST_F(Finalize, AStopTakesBackNothingThatAnEarlierRunVerified) {
+  ASSERT_TRUE(finalize());
+  const std::string kept = production();
+  use_strategies({});  // profiled again, with the installed settings as the original
+  ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
+  ASSERT_TRUE(optimize(options()));
+  world.gate = [&](const model::Variant&, repository::GateLevel) { return interrupted = true, repository::GateResult{}; };
+  world.on_sample = [&](int) { interrupted = true; };
+  EXPECT_EQ(finalize().error().kind, base::ErrorKind::interrupted);
+  EXPECT_EQ(production(), kept);
+}
+
 TEST_F(Finalize, AFullDiskAtAnyWriteRestoresProductionAndTheNextRunFinishes) {
   const base::MemoryFiles prepared = files;
   int failures = 0;

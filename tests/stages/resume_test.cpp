@@ -86,6 +86,23 @@ TEST_F(Resume, AStopLosesAtMostTheConfigurationBeingMeasured) {
   }
 }
 
+TEST_F(Resume, AGateThatAStopTookDownIsAskedAgain) {
+  world.gate = [&](const model::Variant&, repository::GateLevel) {
+    interrupted = true;
+    repository::GateResult result;
+    result.failed = 1, result.first_failure = "the worker ended";
+    return result;
+  };
+  const auto stopped = optimize(options());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+  interrupted = false;
+  world.gate = nullptr;
+  const auto resumed = optimize(options());
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->comparison.winner, "v2");
+}
+
 TEST_F(Resume, AFinishedRunIsRepeatedWithoutASample) {
   ASSERT_TRUE(optimize(options()));
   world.samples = 0;

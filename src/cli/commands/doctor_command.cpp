@@ -122,6 +122,10 @@ int run_doctor(const CommandContext& context) {
     if (auto host = open_device(context.machine, "cpu")) host_compiler = (*host)->info().compiler;
   }
   const std::vector<Part> parts = inspect(context.machine, host_compiler);
+  // Programs that were stopped while they told their version are not missing.
+  if (interrupted())
+    return fail(context, {base::ErrorKind::interrupted, "to ask every part of the machine", "stopped by the user", "",
+                          "give the command again"});
 
   if (context.meant.talk.json) {
     nlohmann::json measured = nlohmann::json::object(), found = nlohmann::json::array();

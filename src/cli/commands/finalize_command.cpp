@@ -34,7 +34,7 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   std::string committed;
   if (commit && outcome->ending == stages::Ending::applied) {
     const std::string description = context.machine.files.absolute(workspace->at("pr.md"));
-    auto made = commit_change(context.machine.processes, outcome->report,
+    auto made = commit_change(context.machine.lasting, outcome->report,
                               {context.meant.repository_directory, push, description});
     if (!made) return {false, fail(context, made.error())};
     committed = *made;

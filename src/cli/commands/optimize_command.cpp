@@ -42,7 +42,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
          << workspace->folder() << "/comparison.md\n";
   const bool accepted = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next        " << options.next_command << "\n";
-  return {accepted, 0};
+  return {accepted, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
 }
 
 int run_optimize(const CommandContext& context) {

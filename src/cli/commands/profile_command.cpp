@@ -43,7 +43,7 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   people << render::profile_summary(outcome->profile, style) << "profile   " << outcome->folder << "/profile.md\n";
   const bool accepted = outcome->decision.choice == stages::Choice::accept && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next      " << options.next_command << "\n";
-  return {accepted, 0};
+  return {accepted, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
 }
 
 int run_profile(const CommandContext& context) {

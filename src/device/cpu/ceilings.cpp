@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "device/cpu/ceiling_programs.hpp"
+#include "device/stoppable.hpp"
 #include "model/timing.hpp"
 
 namespace hone::device::cpu {
@@ -54,7 +55,7 @@ ProgramSource ceiling_source() {
 class Measurement {
  public:
   Measurement(Device& device, const CeilingPlan& plan, const CeilingOptions& options)
-      : device_(device), plan_(plan), quick_(options.quick) {}
+      : device_(device), plan_(plan), options_(options), quick_(options.quick) {}
 
   base::Result<model::Ceilings> measure() {
     if (auto ready = prepare(); !ready) return ready.error();
@@ -86,6 +87,7 @@ class Measurement {
   base::Result<std::vector<double>> times(const Launch& one, int samples, bool cold) {
     std::vector<double> kept;
     for (int i = 0; i <= samples; ++i) {
+      if (options_.stopped()) return stopped("a ceiling");
       auto sample = device_.time({one}, {cold});
       if (!sample) return sample.error();
       if (i > 0) kept.push_back(std::max(1.0, sample->device_ns));
@@ -102,6 +104,7 @@ class Measurement {
 
   Device& device_;
   const CeilingPlan plan_;
+  const CeilingOptions options_;
   const bool quick_;
   model::Ceilings result_;
   std::shared_ptr<Program> program_;
@@ -227,6 +230,7 @@ base::Result<model::Ceiling> Measurement::measure_launch_latency() {
   const int samples = quick_ ? 100 : 400;
   std::vector<double> taken;
   for (int i = 0; i < samples + 10; ++i) {
+    if (options_.stopped()) return stopped("a ceiling");
     auto sample = device_.time({nothing}, {false});
     if (!sample) return sample.error();
     if (i >= 10) taken.push_back(sample->wall_ns);
@@ -239,6 +243,7 @@ base::Result<model::Ceiling> Measurement::measure_launch_latency() {
 base::Result<model::Ceilings> measure_ceilings(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
                                                base::Clock& clock) {
   auto ceilings = Measurement(device, plan, options).measure();
+  if (options.stopped()) return stopped("the ceilings");  // what is missing is not what can not be measured
   if (ceilings) ceilings->measured_at = clock.utc();
   return ceilings;
 }

@@ -52,7 +52,8 @@ class CpuDevice final : public Device {
                   "/dev/shm"},
                  files),
         pool_(system_.cpus),
-        flush_(system_.all_last_level_bytes) {
+        flush_(system_.all_last_level_bytes),
+        stop_(options.stop) {
     if (toolchain_) system_.info.compiler = toolchain_->version;
   }
 
@@ -127,6 +128,7 @@ class CpuDevice final : public Device {
   std::vector<Mapping> workspaces_;
   CacheFlush flush_;
   CpuBuffer::Sum allocated_ = std::make_shared<std::atomic<std::size_t>>(0);
+  const std::atomic<bool>* stop_;
 };
 
 base::Result<std::string> CpuDevice::compile_image(const ProgramSource& source, const std::string& folder) {
@@ -235,7 +237,7 @@ base::Result<void> CpuDevice::try_run(const std::vector<Launch>& launches, std::
   };
   const std::string what = launches.empty() ? std::string("nothing") : "'" + launches.front().entry + "'";
   const auto regions = regions_of(launches);
-  auto done = run_in_child(work, regions, deadline_ns, what);
+  auto done = run_in_child(work, regions, deadline_ns, what, stop_);
 #ifdef MADV_POPULATE_WRITE
   // The fork left this process' pages to be marked writable again one by one: here, and not in a timed run.
   for (const Region& region : regions) {

@@ -19,6 +19,7 @@
 // disturb what is measured: they turn a fault into an error, but can not end an endless loop. So: gate by `try_run`, then time.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,7 @@ struct CpuOptions {
   std::string cache_directory;      // of compiled programs; empty: none is kept beyond this process
   std::string temporary_directory;  // a private folder is made below it; empty: /tmp
   int cores = 0;                    // use at most this many; 0: all that this process may use
+  const std::atomic<bool>* stop = nullptr;  // ends a try_run that is waiting for its child
 
   // HONE_CXX, else CXX; HONE_CACHE_DIR, else XDG_CACHE_HOME/hone, else HOME/.cache/hone; TMPDIR.
   static CpuOptions from_environment();

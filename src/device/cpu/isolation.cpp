@@ -94,16 +94,20 @@ void become_child(pid_t parent) {
 
 // ---- the parent's side ----
 
-enum class Reading { complete, ended, late };
+enum class Reading { complete, ended, late, stopped };
+
+constexpr int stop_poll_ms = 50;
 
 // Reads exactly `bytes`, or tells why not.
-Reading receive(int fd, void* data, std::size_t bytes, std::int64_t until_ns) {
+Reading receive(int fd, void* data, std::size_t bytes, std::int64_t until_ns, const std::atomic<bool>* stop = nullptr) {
   char* to = static_cast<char*>(data);
   while (bytes > 0) {
+    if (stop != nullptr && stop->load()) return Reading::stopped;
     const std::int64_t left_ns = until_ns - now_ns();
     if (left_ns <= 0) return Reading::late;
     pollfd waiting{fd, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 1'000'000)));
+    const std::int64_t most_ms = stop != nullptr ? stop_poll_ms : 1'000'000;
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, most_ms)));
     if (ready <= 0) continue;
     const ssize_t got = ::read(fd, to, bytes);
     if (got < 0 && errno == EINTR) continue;
@@ -175,7 +179,7 @@ std::string words_for(int status) {
 }  // namespace
 
 base::Result<void> run_in_child(const std::function<base::Result<void>()>& work, const std::vector<Region>& regions,
-                                std::int64_t deadline_ns, const std::string& what) {
+                                std::int64_t deadline_ns, const std::string& what, const std::atomic<bool>* stop) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error(errno, "a pipe to a child process", what);
   ::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);  // faster hand-over where allowed
@@ -214,8 +218,11 @@ base::Result<void> run_in_child(const std::function<base::Result<void>()>& work,
     return lost(words_for(status));
   };
 
+  const base::Error interrupted{base::ErrorKind::interrupted, what + " to end", "stopped by the user",
+                                "cpu, in a child process", ""};
   char answer = 0;
-  switch (receive(child.fd(), &answer, 1, until_ns)) {
+  switch (receive(child.fd(), &answer, 1, until_ns, stop)) {
+    case Reading::stopped: return interrupted;
     case Reading::late: return lost("it was still running and has been killed");
     case Reading::ended: return ended();
     case Reading::complete: break;
@@ -224,6 +231,7 @@ base::Result<void> run_in_child(const std::function<base::Result<void>()>& work,
   if (answer != succeeded) return read_error(child.fd(), handover_until_ns, what);
   for (const Region& region : regions) {
     switch (receive(child.fd(), region.data, region.bytes, handover_until_ns)) {
+      case Reading::stopped: return interrupted;
       case Reading::late: return lost("its results did not arrive");
       case Reading::ended: return ended();
       case Reading::complete: break;

@@ -5,6 +5,7 @@
 // reaches is none. The working set is at least 16 times the L2. Counted are the bytes of the program: a copy reads and writes
 // each byte once. L2: a third of the cache, read by all multiprocessors 64 times past the first level.
 #include "device/cuda/ceilings.hpp"
+#include "device/stoppable.hpp"
 
 #include <fmt/format.h>
 
@@ -74,6 +75,7 @@ class Measurement {
     if (!prepared) return prepared.error();
     std::vector<double> kept;
     for (int i = 0; i <= count; ++i) {
+      if (options_.stopped()) return stopped("a ceiling");
       auto sample = parts_.stopwatch.time(*prepared, cold);
       if (!sample) return sample.error();
       if (i > 0) kept.push_back(std::max(1.0, wall ? sample->wall_ns : sample->device_ns));
@@ -237,6 +239,7 @@ model::Ceiling summarize(std::vector<double> values) {
 base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options,
                                                base::Clock& clock) {
   auto ceilings = Measurement(parts, options).measure();
+  if (options.stopped()) return stopped("the ceilings");  // what is missing is not what can not be measured
   if (ceilings) ceilings->measured_at = clock.utc();
   return ceilings;
 }

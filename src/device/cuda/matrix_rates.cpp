@@ -142,6 +142,7 @@ void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& optio
   for (const Kind& kind : {Kind{"matrix_bf16_flops_per_s", kLtBf16, kLtComputeFp32},
                            Kind{"matrix_fp16_flops_per_s", kLtFp16, kLtComputeFp32},
                            Kind{"matrix_tf32_flops_per_s", kLtFp32, kLtComputeTf32}}) {
+    if (options.stopped()) return;
     auto ceiling = rates.measure(kind.type, kind.compute);
     if (ceiling)
       result.by_name[kind.name] = *ceiling;

@@ -62,6 +62,7 @@ PythonEnvironment inspect_python(base::Processes& processes, const std::string& 
   auto outcome = processes.run(command);
   if (!outcome) {
     environment.problem = outcome.error().found;
+    environment.stopped = outcome.error().kind == base::ErrorKind::interrupted;
   } else if (outcome->exit_status != 0 || outcome->timed_out) {
     const auto lines = base::split(base::trim(outcome->error), '\n');
     environment.problem = outcome->timed_out

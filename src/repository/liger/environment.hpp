@@ -12,7 +12,8 @@
 namespace hone::repository::liger {
 
 struct PythonEnvironment {
-  std::string problem;  // why nothing could be asked of python; empty where the rest is known
+  std::string problem;   // why nothing could be asked of python; empty where the rest is known
+  bool stopped = false;  // the user stopped hone while python was asked: nothing is known of it
   std::string python, executable, torch, triton, pytest, transformers, cuda, cuda_error;
   std::string installed;  // the liger_kernel an `import` finds by itself; empty: none
   std::string imported;   // the one found with the checkout's own folder in front

@@ -129,6 +129,9 @@ base::Result<std::unique_ptr<Session>> LigerRepository::open(const model::Reques
   auto op = find(request.kernel);
   if (!op) return op.error();
   if (!git_) git_ = git_state(context_.processes, context_.root);
+  if (environment().stopped)
+    return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user", context_.python,
+                       "give the command again"};
   return LigerSession::open(context_, **op, environment(), *git_, request);
 }
 

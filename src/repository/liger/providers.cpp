@@ -145,6 +145,9 @@ base::Result<model::Sample> PythonProviders::sample(const std::string& provider,
 
 base::Result<std::unique_ptr<measure::Subject>> PythonProviders::subject(const std::string& provider,
                                                                          const ProviderCase& asked) {
+  if (environment_ && environment_->stopped)
+    return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user",
+                       context_.python, "give the command again"};
   if (const std::string why = absent(provider, asked); !why.empty())
     return base::Error{base::ErrorKind::preflight, "the provider " + provider, why, "--provider", "leave it out"};
   // Triton compiles at the first call, and what can not run is known before anything is interleaved with it.

@@ -117,7 +117,8 @@ class CaseRun {
     const kernels::Plan plan = implementation_.plan(pass, which_.problem);
     auto program = implementation_.program(plan, pass);
     if (!program) {
-      if (program.error().kind == base::ErrorKind::preflight) return program.error();
+      const base::ErrorKind kind = program.error().kind;
+      if (kind == base::ErrorKind::preflight || kind == base::ErrorKind::interrupted) return program.error();
       return failed("does not compile: " + program.error().found);
     }
     auto first = run_once(spec, plan, *program, before, true);
@@ -159,6 +160,7 @@ class CaseRun {
     Run run;
     const auto& launches = (*bound)->launches();
     if (auto ran = untried ? device_.try_run(launches, kDeadlineNs) : device_.run(launches); !ran) {
+      if (ran.error().kind == base::ErrorKind::interrupted) return ran.error();
       run.fault = "does not run: " + ran.error().found;
       return run;
     }

@@ -42,6 +42,7 @@ base::Result<model::Variant> variant_named(repository::Session& session, const W
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
 base::Result<void> check_runs(repository::Session& session, const model::Variant& variant, const std::string& name) {
   auto built = session.build(variant);
+  if (!built && built.error().kind == base::ErrorKind::interrupted) return built.error();
   if (!built)
     return base::Error{base::ErrorKind::gate, name + " to compile", built.error().found, built.error().where,
                        "choose another variant"};
@@ -82,7 +83,9 @@ base::Result<ComparedCell> compare_cell(repository::Session& session, Floors& fl
 
 base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
                                      const CompareRequest& request, const Workspace& workspace, const Ports& ports) {
-  if (auto checked = check_profile(session, profile); !checked) return checked.error();
+  auto checked = check_profile(session, profile);
+  if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
+  if (!checked) return checked.error();
   auto baseline = variant_named(session, workspace, ports, request.baseline);
   if (!baseline) return baseline.error();
   auto candidate = variant_named(session, workspace, ports, request.candidate);

@@ -29,6 +29,8 @@ class Finalization {
     auto outcome = steps();
     if (outcome) return outcome;
     base::Error error = outcome.error();
+    // What an earlier run verified is production.
+    if (installer_.last() && installer_.last()->state == "verified") return error;
     if (auto reverted = installer_.revert("stopped: " + error.found); !reverted) {
       error.remedy = "production could not be restored (" + reverted.error().found + " at " + reverted.error().where +
                      "); the next run of 'hone finalize " + workspace_.kernel() + "' tries first. " + error.remedy;
@@ -129,6 +131,7 @@ class Finalization {
     if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
     ports_.progress.step("apply " + variant.id + " and run the full gate");
     auto changes = session_.installation(variant);
+    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
     if (!changes) return "it can not be installed: " + changes.error().found;
     if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
     if (auto style = session_.style()) outcome_.report.correctness.push_back(std::move(*style));
@@ -152,7 +155,6 @@ class Finalization {
     for (const auto& [level, name] :
          {std::pair{repository::GateLevel::smoke, "smoke"}, std::pair{repository::GateLevel::full, "full"}}) {
       auto gate = session_.gate(variant, level);
-      if (!gate && gate.error().kind == base::ErrorKind::interrupted) return gate.error();
       if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
       if (!gate) return std::string("the ") + name + " gate could not be run: " + gate.error().found;
       outcome_.report.correctness.push_back(count_of(name, variant.id, *gate));
@@ -166,6 +168,7 @@ class Finalization {
   base::Result<std::string> confirm_gain(const model::Variant& variant) {
     ports_.progress.step("measure original, " + variant.id + " and providers anew");
     auto measured = three_way(variant);
+    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
     if (!measured && measured.error().kind == base::ErrorKind::gate) {
       gate_failed_ = true;
       return measured.error().found;
@@ -206,6 +209,7 @@ class Finalization {
   base::Result<bool> decide() {
     if (outcome_.ending != Ending::applied) return false;
     outcome_.decision = checkpoint(ports_, options_.autonomous, question(), options_.next_command);
+    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
     if (outcome_.decision.choice == Choice::accept) {
       if (auto kept = installer_.verified(); !kept) return kept.error();
       return false;
@@ -252,7 +256,7 @@ base::Result<std::optional<std::string>> recover_installation(const Workspace& w
 
 base::Result<FinalizeOutcome> finalize(repository::Session& session, const FinalizeOptions& options,
                                        const Workspace& workspace, const Ports& ports) {
-  auto installer = Installer::open(workspace, session.clock());
+  auto installer = Installer::open(workspace, session.clock(), ports.unverified);
   if (!installer) return installer.error();
   auto recovered = installer->recover();
   if (!recovered) return recovered.error();
@@ -262,6 +266,7 @@ base::Result<FinalizeOutcome> finalize(repository::Session& session, const Final
                        workspace.folder(), "give the same command again"};
   }
   auto inputs = load_inputs(session, workspace, options.variant);
+  if (auto go = check_interrupt(ports, options.command); !go) return go.error();
   if (!inputs) return inputs.error();
   // A profile taken since the installation has it as its original; one from before is of the files it replaced.
   const auto in_force = installer->in_force();

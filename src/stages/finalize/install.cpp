@@ -49,8 +49,10 @@ base::Error changed_meanwhile(const std::string& path, const std::string& expect
 
 }  // namespace
 
-base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock& clock) {
+base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock& clock,
+                                        std::atomic<bool>* unverified) {
   Installer installer(workspace, clock);
+  installer.unverified_ = unverified;
   const std::string path = workspace.at(kJournal);
   if (!workspace.files().exists(path)) return installer;
   auto text = workspace.files().read(path);
@@ -90,6 +92,7 @@ base::Result<void> Installer::note(const std::string& state, const std::string& 
     return written;
   line_open_ = false;
   last_->state = state;
+  if (unverified_ != nullptr) *unverified_ = state == "intended" || state == "applied";
   return {};
 }
 

@@ -5,6 +5,7 @@
 // "applied"; "verified" follows when the gates have passed. What is not verified at the next start is taken back.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +30,16 @@ struct Installation {
 
 class Installer {
  public:
-  static base::Result<Installer> open(const Workspace& workspace, base::Clock& clock);
+  // `unverified`, where given, is true from the first file that is written until the installation is verified or taken back.
+  static base::Result<Installer> open(const Workspace& workspace, base::Clock& clock,
+                                      std::atomic<bool>* unverified = nullptr);
 
   // Takes back what an earlier run left unverified; says what it did. An error where a file is neither the old nor the new
   // one: somebody else changed it, and it is left alone.
   base::Result<std::optional<std::string>> recover();
   // Production must still be what `changes` say it was. On failure everything written so far is taken back.
   base::Result<void> apply(const std::string& variant, const std::vector<repository::FileChange>& changes);
-  base::Result<void> verified();                         // keeps the last one
+  base::Result<void> verified();  // keeps the last one
   base::Result<void> revert(const std::string& reason);  // takes the last one back; nothing to do when there is none
 
   // The verified installation whose files are all still in place.
@@ -51,6 +54,7 @@ class Installer {
 
   Workspace workspace_;
   base::Clock* clock_;
+  std::atomic<bool>* unverified_ = nullptr;
   std::optional<Installation> last_;
   bool line_open_ = false;
 };

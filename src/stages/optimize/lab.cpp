@@ -137,6 +137,7 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
   auto baseline = session_.subject_with(where, shipped);
   if (!baseline) return baseline.error();
   auto candidate = session_.subject_with(where, settings);
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
   if (!candidate) {
     record.text["reason"] = one_line(candidate.error());
   } else {
@@ -147,7 +148,7 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
       budget.max_ns *= 4;
       timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), budget);
     }
-    if (!timed && timed.error().kind == base::ErrorKind::interrupted) return timed.error();
+    if (auto go = check_interrupt(); !go) return go.error();
     if (!timed) {
       record.text["reason"] = one_line(timed.error());
     } else {
@@ -199,6 +200,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
   if (!baseline) return baseline.error();  // what is in production can not be run: nothing can be said about anything
   Trial trial;
   auto candidate = make_candidate();
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
   if (!candidate) {
     trial.reason = one_line(candidate.error());
   } else {
@@ -214,8 +216,8 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
       trial.outcome = Trial::Outcome::measured;
       trial.comparison = std::move(*comparison);
       if (auto kept = keep_samples(samples_file, key, trial.comparison); !kept) return kept.error();
-    } else if (comparison.error().kind == base::ErrorKind::interrupted) {
-      return comparison.error();
+    } else if (auto go = check_interrupt(); !go) {
+      return go.error();
     } else {
       trial.outcome = comparison.error().kind == base::ErrorKind::gate        ? Trial::Outcome::over_floor
                       : comparison.error().kind == base::ErrorKind::untrusted ? Trial::Outcome::untrusted
@@ -298,6 +300,7 @@ base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, re
     return result;
   }
   auto result = session_.gate(variant, level);
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop takes down what the gate runs, which is no verdict
   if (!result) return result.error();
   Record record;
   record.event = "gate";

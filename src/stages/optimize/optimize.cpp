@@ -296,7 +296,9 @@ base::Result<void> check_profile(repository::Session& session, const model::Prof
 base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
                                        const OptimizeOptions& asked, const Workspace& workspace, const Ports& ports) {
   const OptimizeOptions options = profile.request.quick ? for_quick(asked) : asked;
-  if (auto checked = check_profile(session, profile); !checked) return checked.error();
+  auto checked = check_profile(session, profile);
+  if (auto go = check_interrupt(ports, options.command); !go) return go.error();  // its worker was stopped: no finding
+  if (!checked) return checked.error();
   std::optional<TargetMetric> target;
   if (!options.target_metric.empty()) {
     auto parsed = parse_target_metric(options.target_metric, session.modes(), session.x_name(), session.sizes());

@@ -188,6 +188,7 @@ base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Var
   const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
   if (auto laid = lay_out(lab, folder, best, tried, notes_files); !laid) return laid.error();
   auto answer = run(lab, folder, best);
+  if (auto go = lab.check_interrupt(); !go) return go.error();
   if (!answer) return answer.error();
   if (auto written = lab.journal().append(key, record_of(*answer)); !written) return written.error();
   return answer;

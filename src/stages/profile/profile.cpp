@@ -145,7 +145,9 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   // A name that does not exist is the user's mistake, not the machine's: it is said before any pre-flight.
   auto session = repository.open(request);
   if (!session) return session.error();
-  if (auto ready = require(repository.preflight(request), ports); !ready) return ready.error();
+  const auto checks = repository.preflight(request);
+  if (auto going = check_interrupt(ports, options.command, AfterInterrupt::begins_anew); !going) return going.error();
+  if (auto ready = require(checks, ports); !ready) return ready.error();
   auto workspace = Workspace::open(ports.files, options.workspace_root, request.kernel);
   if (!workspace) return workspace.error();
   if (auto snapshot = workspace->write_snapshot((*session)->snapshot()); !snapshot) return snapshot.error();
@@ -164,6 +166,8 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
           measured ? fill(**session, *workspace, ports, profile) : fill_from_source(**session, ports, profile);
       !filled)
     return filled.error();
+  // A program that was stopped to tell something is no finding of the profile.
+  if (auto going = check_interrupt(ports, options.command, AfterInterrupt::begins_anew); !going) return going.error();
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
