@@ -198,8 +198,8 @@ const std::vector<CommandSpec>& all_commands() {
        1,
        1,
        "all stages, with a checkpoint after each",
-       "Profile, optimize and finalize one kernel. A run that was stopped before its report goes on where it was; "
-       "--fresh begins anew.",
+       "Profile, optimize and finalize one kernel, asking after each stage; without a terminal to ask at, --autonomous "
+       "is needed. A run that was stopped before its report goes on where it was; --fresh begins anew.",
        stage_flags({"--max-variants", "--target-metric", "--proposer", "--fresh", "--commit", "--push"}),
        {"hone run rms_norm --autonomous"}},
       {"bench",

@@ -127,6 +127,7 @@ base::Result<Timing> summarize(std::vector<model::Sample> samples, const Budget&
   timing.device_ms = quantiles_ms(std::move(device));
   timing.wall_ms = quantiles_ms(std::move(wall));
   if (too_many) {
+    timing.kept_disturbed = true;
     timing.note = fmt::format("{} of {} samples were disturbed ({}) and are kept: the spread shows it",
                               disturbed.total(), samples.size(), describe(disturbed));
   } else {
@@ -173,10 +174,10 @@ std::optional<base::Error> below_floor(const model::Comparison& comparison, cons
             : "the variant skips work or reads what it should not: check its outputs against the reference"};
   }
   if (baseline_below) {
-    return untrusted(fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
-                     fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.baseline_ms.p20),
-                     baseline,
-                     "the ceilings or the cold caches are wrong here; measure the ceilings again");
+    return untrusted(
+        fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
+        fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.baseline_ms.p20),
+        baseline, "the ceilings or the cold caches are wrong here; measure the ceilings again");
   }
   return std::nullopt;
 }
@@ -248,6 +249,18 @@ base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjec
     timings.push_back(*std::move(timing));
   }
   return timings;
+}
+
+base::Result<std::vector<Timing>> interleave_for_table(const std::vector<Subject*>& subjects, base::Clock& clock,
+                                                       Budget budget) {
+  constexpr int kRepeats = 2;
+  for (int repeat = 0;; ++repeat) {
+    auto timings = interleave(subjects, clock, budget);
+    if (timings || timings.error().kind != base::ErrorKind::untrusted || repeat == kRepeats) return timings;
+    budget.max_samples *= 2;
+    budget.max_ns *= 2;
+    budget.keep_disturbed = repeat + 1 == kRepeats;
+  }
 }
 
 base::Result<Timing> time(Subject& subject, base::Clock& clock, const Budget& budget) {

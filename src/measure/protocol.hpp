@@ -36,7 +36,8 @@ struct Timing {
   model::Quantiles device_ms, wall_ms;
   std::vector<model::Sample> samples;  // raw
   int discarded = 0;
-  std::string note;  // throttling, contention, budget
+  std::string note;             // throttling, contention, budget
+  bool kept_disturbed = false;  // too many samples were disturbed, and all were kept: Budget::keep_disturbed
 };
 
 // Times one subject. Errors: a sample failed; untrusted when the samples can not be used (reason given).
@@ -54,6 +55,11 @@ bool is_below_floor(const base::Error& error);
 // The baseline against a byte copy of itself, reached the same way: the smallest effect that could have been seen.
 base::Result<model::NoiseFloor> noise_floor(Subject& baseline, Subject& byte_copy, base::Clock& clock,
                                             const CompareOptions& options);
+
+// As interleave, for tables: where too many samples are disturbed, again with twice the samples and the time, and again; then
+// what there is, with kept_disturbed. A burst of other load costs no table; it may cost one row its trust.
+base::Result<std::vector<Timing>> interleave_for_table(const std::vector<Subject*>& subjects, base::Clock& clock,
+                                                       Budget budget);
 
 // Interleaves any number of subjects round by round (three-way tables, provider tables): one timing for each, in order.
 base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock,

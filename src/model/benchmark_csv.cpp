@@ -1,5 +1,6 @@
 #include "model/benchmark_csv.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -119,9 +120,16 @@ std::string write_benchmark_csv(const std::vector<BenchmarkRow>& rows) {
   return text;
 }
 
-base::Result<std::vector<BenchmarkRow>> read_benchmark_csv(const std::string& text, const std::string& where) {
-  const Records records = split_records(text);
-  if (records.unclosed) return refuse("a closing quote", "the end of the file", where, *records.unclosed);
+base::Result<BenchmarkRows> read_benchmark_csv(const std::string& text, const std::string& where) {
+  Records records = split_records(text);
+  BenchmarkRows read;
+  const auto leave_out = [&](std::size_t line, const std::string& why) {
+    read.left_out.push_back(where + ":" + std::to_string(line) + why);
+  };
+  if (records.unclosed) {
+    leave_out(*records.unclosed, ": a quote opens and never closes; nothing after it can be read");
+    records.all.pop_back();
+  }
   if (records.all.empty()) return refuse("a header with Liger's fifteen columns", "no lines", where, 1);
   const Record& header = records.all.front();
   std::array<std::size_t, columns.size()> place{};
@@ -132,28 +140,42 @@ base::Result<std::vector<BenchmarkRow>> read_benchmark_csv(const std::string& te
       return refuse("the column " + std::string(columns[c].name), "a header without it", where, header.line);
     place[c] = at;
   }
-  std::vector<BenchmarkRow> rows;
   for (std::size_t r = 1; r < records.all.size(); ++r) {
     const Record& record = records.all[r];
-    if (record.fields.size() != header.fields.size())
-      return refuse(std::to_string(header.fields.size()) + " fields", std::to_string(record.fields.size()), where,
-                    record.line);
+    if (record.fields.size() != header.fields.size()) {
+      leave_out(record.line, ": " + std::to_string(record.fields.size()) + " fields instead of " +
+                                 std::to_string(header.fields.size()));
+      continue;
+    }
     BenchmarkRow row;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
+    bool whole = true;
+    for (std::size_t c = 0; c < columns.size() && whole; ++c) {
       const std::string& field = record.fields[place[c]];
       if (columns[c].text != nullptr) {
         row.*columns[c].text = field;
         continue;
       }
       const auto value = finite(field);
-      if (!value)
-        return refuse(std::string(columns[c].name) + " as a finite number", "'" + field.substr(0, 80) + "'", where,
-                      record.line);
-      row.*columns[c].number = *value;
+      whole = value.has_value();
+      if (whole)
+        row.*columns[c].number = *value;
+      else
+        leave_out(record.line,
+                  ", " + std::string(columns[c].name) + ": '" + field.substr(0, 80) + "' is no finite number");
     }
-    rows.push_back(std::move(row));
+    if (whole) read.rows.push_back(std::move(row));
   }
-  return rows;
+  return read;
+}
+
+std::string left_out_text(const BenchmarkRows& read) {
+  constexpr std::size_t kNamed = 3;
+  if (read.left_out.empty()) return "";
+  std::string text =
+      std::to_string(read.left_out.size()) + (read.left_out.size() == 1 ? " line is" : " lines are") + " left out: ";
+  for (std::size_t i = 0; i < std::min(kNamed, read.left_out.size()); ++i)
+    text += (i == 0 ? "" : "; ") + read.left_out[i];
+  return text + (read.left_out.size() > kNamed ? "; ..." : "");
 }
 
 std::vector<BenchmarkRow> rows_of_device(const std::vector<BenchmarkRow>& rows, const std::string& kernel_name,
@@ -203,6 +225,7 @@ std::vector<BenchmarkRow> baseline_rows(const Profile& profile) {
   for (const BaselineRow& measured : profile.baseline.rows) {
     BenchmarkRow row = row_for(profile, profile.created);
     row.kernel_provider = measured.provider;
+    if (!measured.origin.empty()) row.gpu_name = measured.origin;  // not of this device
     row.kernel_operation_mode = measured.mode;
     row.metric_name = measured.metric;
     row.metric_unit = measured.unit;

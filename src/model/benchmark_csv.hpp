@@ -25,9 +25,17 @@ struct BenchmarkRow {
 std::string write_benchmark_csv(const std::vector<BenchmarkRow>& rows);
 
 // Rows of the file, as they stand: other kernels, other devices and repeated measurements are for the caller to tell apart
-// (rows_of_device). A header in another order or with more columns is read by name. Errors: no header, a missing column, a
-// line with too few or too many fields, a quantile that is no finite number, an unclosed quote; each names its line.
-base::Result<std::vector<BenchmarkRow>> read_benchmark_csv(const std::string& text, const std::string& where);
+// (rows_of_device). A header in another order or with more columns is read by name. A line that can not be a row costs itself
+// and is told: too few or too many fields, a quantile that is no finite number, an unclosed quote (with what it swallows).
+// Errors: no header, a missing column.
+struct BenchmarkRows {
+  std::vector<BenchmarkRow> rows;
+  std::vector<std::string> left_out;  // "all.csv:4, y_value_50: 'nan' is no finite number"
+};
+base::Result<BenchmarkRows> read_benchmark_csv(const std::string& text, const std::string& where);
+
+// The lines that were left out as one sentence, at most three of them by name; empty where there are none.
+std::string left_out_text(const BenchmarkRows& read);
 
 // Rows of one kernel measured on one device; of rows for the same point the last, which Liger's scripts append.
 std::vector<BenchmarkRow> rows_of_device(const std::vector<BenchmarkRow>& rows, const std::string& kernel_name,

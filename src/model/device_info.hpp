@@ -51,7 +51,8 @@ struct DeviceInfo {
   int max_threads_per_sm = 0;
   double clock_mhz = 0;             // as sampled; 0 where the device does not tell
   std::string driver;               // driver, or the operating system's kernel on a CPU
-  std::string compiler;             // compiler that builds kernels, with its version
+  std::string compiler;             // compiler that builds kernels, with its version; empty: none
+  std::string compiler_problem;     // why there is none, where that is known; of this run, in no document
   std::string target_gpu = "auto";  // as asked with --target-gpu
   bool hardware_match = true;
   Ceilings ceilings;

@@ -40,6 +40,9 @@ struct BaselineRow {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
   Source source = Source::measured;
+  std::string
+      origin;  // of a recorded row: the device, day, version and shape of its measurement. Rows of one origin can be
+               // held against each other, no others
   bool operator==(const BaselineRow&) const = default;
 };
 

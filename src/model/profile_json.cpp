@@ -23,16 +23,18 @@ Json json_of(const Identity& identity) {
 }
 
 Json json_of(const BaselineRow& row) {
-  return Json::object({{"x_value", x_value_json(row.x_value)},
-                       {"mode", row.mode},
-                       {"provider", row.provider},
-                       {"metric", row.metric},
-                       {"unit", row.unit},
-                       {"p20", row.p20},
-                       {"p50", row.p50},
-                       {"p80", row.p80},
-                       {"samples", row.samples},
-                       {"source", word(row.source)}});
+  Json object = Json::object({{"x_value", x_value_json(row.x_value)},
+                              {"mode", row.mode},
+                              {"provider", row.provider},
+                              {"metric", row.metric},
+                              {"unit", row.unit},
+                              {"p20", row.p20},
+                              {"p50", row.p50},
+                              {"p80", row.p80},
+                              {"samples", row.samples},
+                              {"source", word(row.source)}});
+  if (!row.origin.empty()) object.add("origin", row.origin);
+  return object;
 }
 
 Json json_of(const NoiseFloor& floor) {

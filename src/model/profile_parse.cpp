@@ -41,10 +41,9 @@ Baseline read_baseline(const JsonFields& fields) {
   for (const JsonFields& row : fields.objects("rows")) {
     const Quantiles q = read_quantiles(row);
     baseline.rows.push_back({row.x_value(), row.text("mode"), row.text("provider"), row.text("metric"),
-                             row.text("unit"), q.p20, q.p50, q.p80, q.samples,
-                             row.word_or("source", Source::measured)});
+                             row.text("unit"), q.p20, q.p50, q.p80, q.samples, row.word_or("source", Source::measured),
+                             row.text_or("origin", "")});
   }
-  if (baseline.rows.empty()) fields.refuse("rows", "at least one row", "none");
   const JsonFields seen = fields.object("observations");
   baseline.observations = {seen.text_or("slowest_mode", ""), seen.text_or("slowest_mode_reason", ""),
                            seen.has("largest_x_value") ? seen.x_value("largest_x_value") : "",

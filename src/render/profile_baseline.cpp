@@ -20,10 +20,8 @@ std::string quantiles(const BaselineRow* row) { return row == nullptr ? "not mea
 
 std::string x_title(const Profile& profile) { return known(profile.baseline.x_name, "x value"); }
 
-void write_speed(Markdown& page, const Profile& profile) {
-  page.heading(3, "Speed");
+void write_speed_table(Markdown& page, const Profile& profile) {
   const std::vector<Point> points = points_of(profile, "speed");
-  if (points.empty()) return page.paragraph("No pass was timed; the observations below say why.");
   const std::string own = own_provider(profile);
   const std::vector<std::string> others = other_providers(profile);
   std::vector<Column> columns{
@@ -33,7 +31,8 @@ void write_speed(Markdown& page, const Profile& profile) {
     columns.push_back({"p20 to p80", Align::right});
     columns.push_back({"Speedup", Align::right});
   }
-  columns.push_back({"Wall time", Align::right});
+  const bool has_wall = !points_of(profile, "wall").empty();
+  if (has_wall) columns.push_back({"Wall time", Align::right});
   Table table(columns);
   for (const Point& point : points) {
     const BaselineRow* mine = find_row(profile, point.x_value, point.mode, own, "speed");
@@ -44,10 +43,17 @@ void write_speed(Markdown& page, const Profile& profile) {
       const bool both = mine != nullptr && theirs != nullptr && theirs->p50 > 0;
       cells.push_back(both ? speedup(mine->p50 / theirs->p50) : "not known");
     }
-    cells.push_back(median(find_row(profile, point.x_value, point.mode, own, "wall")));
+    if (has_wall) cells.push_back(median(find_row(profile, point.x_value, point.mode, own, "wall")));
     table.add_row(cells);
   }
   page.table(table);
+}
+
+void write_speed(Markdown& page, const Profile& profile) {
+  page.heading(3, "Speed");
+  if (points_of(profile, "speed").empty()) return page.paragraph("No pass was timed; the observations below say why.");
+  write_speed_table(page, profile);
+  const std::string own = own_provider(profile);
   page.paragraph("Medians in ms. " + own +
                  " and what it is compared with are kernel time; wall time is what the caller of " + own +
                  " waits for, launch and synchronization included. Speedup is the other provider's time over " + own +
@@ -83,11 +89,8 @@ void write_kernels_alone(Markdown& page, const Profile& profile) {
   page.paragraph("A pass also holds what the framework does beside the kernels, sums of partial results for instance.");
 }
 
-void write_memory(Markdown& page, const Profile& profile) {
-  page.heading(3, "Memory");
+void write_memory_table(Markdown& page, const Profile& profile) {
   const std::vector<Point> points = points_of(profile, "memory");
-  if (points.empty())
-    return page.paragraph("Memory was not measured: the repository reports no memory for this kernel.");
   const std::string own = own_provider(profile);
   const std::vector<std::string> others = other_providers(profile);
   std::vector<Column> columns{{x_title(profile), Align::right}, {"Mode"}, {own + " (MB)", Align::right}};
@@ -108,9 +111,33 @@ void write_memory(Markdown& page, const Profile& profile) {
     table.add_row(cells);
   }
   page.table(table);
+}
+
+void write_memory(Markdown& page, const Profile& profile) {
+  page.heading(3, "Memory");
+  if (points_of(profile, "memory").empty())
+    return page.paragraph("Memory was not measured: the repository reports no memory for this kernel.");
+  write_memory_table(page, profile);
   page.paragraph(
       "The peak over what was allocated before the call, so the kernel's own: the inputs, which every provider needs, "
       "would hide the difference.");
+}
+
+// A table for each device, day and shape: times of two of them divided by each other would compare machines, not kernels.
+void write_recorded(Markdown& page, const Profile& profile) {
+  for (const std::string& origin : recorded_origins(profile)) {
+    const Profile part = of_origin(profile, origin);
+    page.heading(3, "Recorded elsewhere: " + origin);
+    if (!points_of(part, "speed").empty()) {
+      write_speed_table(page, part);
+      page.paragraph("Times in ms as recorded. Speedup is the other provider's time over " + own_provider(part) +
+                     "'s.");
+    }
+    if (!points_of(part, "memory").empty()) {
+      write_memory_table(page, part);
+      page.paragraph("Memory in MB as recorded.");
+    }
+  }
 }
 
 void write_headroom(Markdown& page, const Profile& profile) {
@@ -170,12 +197,15 @@ void write_host_note(Markdown& page, const Profile& profile) {
 
 void write_baseline(Markdown& page, const Profile& profile) {
   page.heading(2, "3. Baseline Benchmarks");
-  write_speed(page, profile);
-  write_sources(page, profile);
-  write_host_note(page, profile);
-  write_kernels_alone(page, profile);
-  write_memory(page, profile);
-  write_headroom(page, profile);
+  Profile measured = profile;
+  measured.baseline.rows = of_origin(profile, "").baseline.rows;
+  write_speed(page, measured);
+  write_sources(page, measured);
+  write_host_note(page, measured);
+  write_kernels_alone(page, measured);
+  write_memory(page, measured);
+  write_headroom(page, measured);
+  write_recorded(page, profile);
   const model::Observations& seen = profile.baseline.observations;
   page.heading(3, "Observations");
   page.bullets({"Slowest mode: " + known(seen.slowest_mode, "not known, no pass was timed") +

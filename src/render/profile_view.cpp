@@ -23,6 +23,37 @@ std::vector<std::string> other_providers(const Profile& profile) {
   return names;
 }
 
+namespace {
+
+std::string origin_of(const BaselineRow& row) {
+  if (row.source != model::Source::recorded || !row.origin.empty()) return row.origin;
+  const std::size_t place = row.provider.find(" (");
+  return place == std::string::npos ? "" : row.provider.substr(place + 2, row.provider.rfind(')') - place - 2);
+}
+
+}  // namespace
+
+Profile of_origin(const Profile& profile, const std::string& origin) {
+  Profile part;
+  part.kernel = profile.kernel, part.identity = profile.identity, part.baseline.x_name = profile.baseline.x_name;
+  for (BaselineRow row : profile.baseline.rows) {
+    if (origin_of(row) != origin) continue;
+    if (!origin.empty()) row.provider = row.provider.substr(0, row.provider.find(" ("));
+    part.baseline.rows.push_back(std::move(row));
+  }
+  return part;
+}
+
+std::vector<std::string> recorded_origins(const Profile& profile) {
+  std::vector<std::string> origins;
+  for (const BaselineRow& row : profile.baseline.rows) {
+    const std::string origin = origin_of(row);
+    if (!origin.empty() && std::find(origins.begin(), origins.end(), origin) == origins.end())
+      origins.push_back(origin);
+  }
+  return origins;
+}
+
 const BaselineRow* find_row(const Profile& profile, const std::string& x_value, const std::string& mode,
                             const std::string& provider, const std::string& metric) {
   for (const BaselineRow& row : profile.baseline.rows)

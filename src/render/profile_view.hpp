@@ -12,6 +12,12 @@ namespace hone::render {
 std::string own_provider(const model::Profile& profile);
 std::vector<std::string> other_providers(const model::Profile& profile);
 
+// The rows of one origin as a profile of their own: the measured ones (origin ""), or those recorded at one place, whose
+// providers bear their bare names there.
+model::Profile of_origin(const model::Profile& profile, const std::string& origin);
+// Where recorded rows are from, each once, in the order of the rows.
+std::vector<std::string> recorded_origins(const model::Profile& profile);
+
 const model::BaselineRow* find_row(const model::Profile& profile, const std::string& x_value, const std::string& mode,
                                    const std::string& provider, const std::string& metric);
 const model::Headroom* find_headroom(const model::Profile& profile, const std::string& x_value,

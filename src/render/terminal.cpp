@@ -50,7 +50,9 @@ Ink outcome_ink(const model::Report& report) {
 
 }  // namespace
 
-std::string profile_summary(const model::Profile& profile, const Style& style) {
+std::string profile_summary(const model::Profile& all, const Style& style) {
+  model::Profile profile = all;
+  profile.baseline.rows = of_origin(all, "").baseline.rows;  // those recorded elsewhere are in profile.md
   const std::string own = own_provider(profile);
   const std::vector<std::string> others = other_providers(profile);
   std::string text = title(profile.kernel + " on " + known(profile.device.name, "an unnamed device"), style);
@@ -83,6 +85,8 @@ std::string profile_summary(const model::Profile& profile, const Style& style) {
     table.add_row(cells);
   }
   text += table.empty() ? "no pass was timed\n" : table.terminal(style);
+  if (const std::size_t recorded = all.baseline.rows.size() - profile.baseline.rows.size(); recorded > 0)
+    text += std::to_string(recorded) + " rows recorded elsewhere are in profile.md\n";
   for (const std::string& warning : profile.baseline.observations.warnings)
     text += labelled("note", warning, style, Ink::warning);
   text += "\n";

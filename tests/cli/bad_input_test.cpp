@@ -48,6 +48,18 @@ TEST_F(BadInput, AMissingCompilerIsAPreflightErrorWithItsRemedy) {
   EXPECT_FALSE(files_.exists(folder_ / "w"));
 }
 
+// A script that forgets --autonomous must not take a profile for the whole job.
+TEST_F(BadInput, ARunOfAllStagesNeedsSomebodyToAskOrAutonomous) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--json"}}) {
+    std::vector<std::string> words = {"run", "relu_squared", "--quick", "--sizes", "64", "--workspace", folder_ / "w"};
+    words.insert(words.end(), more.begin(), more.end());
+    const base::Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_status, 2) << outcome.error;
+    EXPECT_NE(outcome.error.find("add --autonomous"), std::string::npos) << outcome.error;
+  }
+  EXPECT_FALSE(files_.exists(folder_ / "w/relu_squared/profile.json"));
+}
+
 TEST_F(BadInput, AWorkspaceBelowAFileCanNotBeMade) {
   ASSERT_TRUE(files_.write_atomically(folder_ / "file", "text").ok());
   expect_refused(run({"profile", "rms_norm", "--quick", "--workspace", folder_ / "file"}), 3, "directory");

@@ -29,17 +29,19 @@ base::Error refusal(const std::string& text) {
 TEST(BenchmarkCsv, ReadsLigersFileAndWritesTheSameText) {
   const auto rows = read_benchmark_csv(header + lines, "all.csv");
   ASSERT_TRUE(rows.ok()) << base::describe(rows.error());
-  ASSERT_EQ(rows->size(), 2u);
-  EXPECT_EQ((*rows)[0].y_value_50, 0.09001599997282028);
-  EXPECT_EQ((*rows)[0].extra_benchmark_config_str, R"({"hidden_size": 4096, "dtype": "torch.bfloat16"})");
-  EXPECT_EQ((*rows)[1].x_value, "llama_3_8b");
-  EXPECT_EQ(write_benchmark_csv(*rows), header + lines);
+  ASSERT_EQ(rows->rows.size(), 2u);
+  EXPECT_EQ(rows->rows[0].y_value_50, 0.09001599997282028);
+  EXPECT_EQ(rows->rows[0].extra_benchmark_config_str, R"({"hidden_size": 4096, "dtype": "torch.bfloat16"})");
+  EXPECT_EQ(rows->rows[1].x_value, "llama_3_8b");
+  EXPECT_TRUE(rows->left_out.empty());
+  EXPECT_EQ(left_out_text(*rows), "");
+  EXPECT_EQ(write_benchmark_csv(rows->rows), header + lines);
 }
 
 TEST(BenchmarkCsv, KeepsDevicesApartAndTheLastOfRepeatedRows) {
   const auto rows = read_benchmark_csv(header + lines + lines, "all.csv");
   ASSERT_TRUE(rows.ok());
-  std::vector<BenchmarkRow> all = *rows;
+  std::vector<BenchmarkRow> all = rows->rows;
   all[2].y_value_50 = 7;
   const auto h200 = rows_of_device(all, "rms_norm", "NVIDIA H200");
   ASSERT_EQ(h200.size(), 1u);
@@ -55,7 +57,7 @@ TEST(BenchmarkCsv, FieldsWithSeparatorsQuotesAndLineEndsSurvive) {
   row.y_value_50 = 1.0 / 3;
   const auto back = read_benchmark_csv(write_benchmark_csv({row}), "f");
   ASSERT_TRUE(back.ok()) << base::describe(back.error());
-  EXPECT_EQ(*back, (std::vector<BenchmarkRow>{row}));
+  EXPECT_EQ(back->rows, (std::vector<BenchmarkRow>{row}));
 }
 
 TEST(BenchmarkCsv, TakesWindowsLineEndsByteOrderMarkAndOtherColumnOrder) {
@@ -63,18 +65,37 @@ TEST(BenchmarkCsv, TakesWindowsLineEndsByteOrderMarkAndOtherColumnOrder) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.insert(at, "\r");
   const auto rows = read_benchmark_csv(text + "\r\n\r\n", "f");
   ASSERT_TRUE(rows.ok()) << base::describe(rows.error());
-  ASSERT_EQ(rows->size(), 1u);
-  EXPECT_EQ((*rows)[0].liger_version, "0.8.2");
+  ASSERT_EQ(rows->rows.size(), 1u);
+  EXPECT_EQ(rows->rows[0].liger_version, "0.8.2");
 }
 
-TEST(BenchmarkCsv, RefusesWithTheLine) {
+TEST(BenchmarkCsv, RefusesAFileWithoutItsHeader) {
   EXPECT_EQ(refusal("").found, "no lines");
   EXPECT_EQ(refusal("a,b\n").expected, "the column kernel_name");
-  EXPECT_EQ(refusal(header + lines + "rms_norm,liger\n").where, "all.csv:4");
-  EXPECT_EQ(refusal(header + "a,b,c,d,e,f,g,h,nan,1,1,,,,\n").expected, "y_value_50 as a finite number");
-  EXPECT_EQ(refusal(header + "a,b,c,d,e,f,g,h,1,1 ms,1,,,,\n").found, "'1 ms'");
-  EXPECT_EQ(refusal(header + "a,b,c,d,e,f,g,h,1,,1,,,,\n").where, "all.csv:2");
-  EXPECT_EQ(refusal(header + "\"a,b\n\n").where, "all.csv:2");
+  EXPECT_EQ(refusal("\"a,b\n\n").found, "no lines");
+}
+
+// What somebody's editor or a crashed run left in one line takes no other measurement with it.
+TEST(BenchmarkCsv, ABadLineCostsItselfAloneAndIsNamedWithItsColumn) {
+  const auto read = [](const std::string& bad) {
+    const auto result = read_benchmark_csv(header + lines + bad, "all.csv");
+    EXPECT_TRUE(result.ok());
+    return result.ok() ? *result : BenchmarkRows{};
+  };
+  const std::pair<std::string, std::string> faults[] = {
+      {"rms_norm,liger\n", "all.csv:4: 2 fields instead of 15"},
+      {"a,b,c,d,e,f,g,h,nan,1,1,,,,\n", "all.csv:4, y_value_50: 'nan' is no finite number"},
+      {"a,b,c,d,e,f,g,h,1,1 ms,1,,,,\n", "all.csv:4, y_value_20: '1 ms' is no finite number"},
+      {"a,b,c,d,e,f,g,h,1,1,,,,,\n", "all.csv:4, y_value_80: '' is no finite number"},
+      {"\"a,b\n\n", "all.csv:4: a quote opens and never closes; nothing after it can be read"}};
+  for (const auto& [line, told] : faults) {
+    EXPECT_EQ(read(line).left_out, std::vector<std::string>{told});
+    EXPECT_EQ(read(line).rows.size(), 2u) << line;
+  }
+  EXPECT_EQ(read("a,b\n" + lines).rows.size(), 4u) << "what follows is read too";
+  EXPECT_EQ(left_out_text(read("a\nb\nc\nd\n")),
+            "4 lines are left out: all.csv:4: 1 fields instead of 15; all.csv:5: 1 fields instead of 15; all.csv:6: 1 "
+            "fields instead of 15; ...");
 }
 
 TEST(BenchmarkCsv, WritesBaselineAndResults) {

@@ -22,25 +22,34 @@ struct Part {
   bool present = true;
 };
 
-// The first line a program prints for its version flag; nothing when it is not on PATH or fails.
-std::string version_of(Machine& machine, const std::string& program, const std::vector<std::string>& arguments) {
-  if (!machine.processes.find(program)) return "";
+// The first line a program prints for its version flag, or why there is none.
+struct Version {
+  std::string found, problem;  // problem: empty where the program is not on PATH
+};
+
+constexpr std::int64_t kVersionDeadlineMs = 20'000;
+
+Version version_of(Machine& machine, const std::string& program, const std::vector<std::string>& arguments) {
+  if (!machine.processes.find(program)) return {};
   base::Command command;
   command.arguments = {program};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.deadline_ms = 20'000;
+  command.deadline_ms = kVersionDeadlineMs;
   auto outcome = machine.processes.run(command);
-  if (!outcome || outcome->exit_status != 0) return "";
+  if (!outcome) return {"", outcome.error().found};
+  if (outcome->timed_out) return {"", fmt::format("it hangs: no answer within {} s", kVersionDeadlineMs / 1000)};
   const std::string text = outcome->output.empty() ? outcome->error : outcome->output;
+  if (outcome->exit_status != 0)
+    return {"", fmt::format("it ended with exit status {}: {}", outcome->exit_status, base::trim(text).substr(0, 200))};
   for (const std::string& line : base::split(text, '\n'))
-    if (!base::trim(line).empty()) return base::trim(line);
-  return "";
+    if (!base::trim(line).empty()) return {base::trim(line), ""};
+  return {"", "it says no version"};
 }
 
 std::string python_package(Machine& machine, const std::string& package) {
   base::Command command;
   command.arguments = {"python3", "-c", "import importlib.metadata as m; print(m.version('" + package + "'))"};
-  command.deadline_ms = 20'000;
+  command.deadline_ms = kVersionDeadlineMs;
   auto outcome = machine.processes.run(command);
   return outcome && outcome->exit_status == 0 ? base::trim(outcome->output) : "";
 }
@@ -70,10 +79,12 @@ Part ncu_part(Machine& machine) {
   return part("Nsight Compute (ncu)", fmt::format("{}.{} in {}", tool->year, tool->release, tool->path), cost, "");
 }
 
-std::vector<Part> inspect(Machine& machine, const std::string& kernel_compiler) {
+std::vector<Part> inspect(Machine& machine, const std::string& kernel_compiler, const std::string& problem) {
   std::vector<Part> parts;
   parts.push_back(part("kernel compiler", kernel_compiler, "built-in kernels can not be compiled for the CPU",
-                       "apt-get install g++"));
+                       problem.empty() ? "apt-get install g++"
+                                       : "mend it, or name another with HONE_CXX; apt-get install g++ installs one",
+                       problem));
   const device::cuda::CudaParts cuda =
       device::cuda::inspect_parts(device::cuda::CompilerOptions::from_environment(), machine.files);
   std::string driver = cuda.driver.found;
@@ -90,15 +101,17 @@ std::vector<Part> inspect(Machine& machine, const std::string& kernel_compiler) 
                        "no matrix rates among the ceilings of a GPU, and no kernels that need matrix products there",
                        "pip install nvidia-cublas, or install the CUDA toolkit", ""));
   parts.push_back(ncu_part(machine));
-  const std::string python = version_of(machine, "python3", {"--version"});
-  parts.push_back(part("python3", python, "Liger's Triton kernels can not be run", "apt-get install python3"));
+  const auto [python, python_problem] = version_of(machine, "python3", {"--version"});
+  parts.push_back(
+      part("python3", python, "Liger's Triton kernels can not be run", "apt-get install python3", python_problem));
   for (const char* package : {"torch", "triton", "liger_kernel"})
     parts.push_back(
         part(fmt::format("python package {}", package), python.empty() ? "" : python_package(machine, package),
              "Liger's Triton kernels and the torch provider can not be run",
              fmt::format("pip install {}", std::string(package) == "liger_kernel" ? "liger-kernel" : package)));
-  parts.push_back(part("rsvg-convert", version_of(machine, "rsvg-convert", {"--version"}),
-                       "plots are written as SVG alone, not as PNG", "apt-get install librsvg2-bin"));
+  const auto [converter, converter_problem] = version_of(machine, "rsvg-convert", {"--version"});
+  parts.push_back(part("rsvg-convert", converter, "plots are written as SVG alone, not as PNG",
+                       "apt-get install librsvg2-bin", converter_problem));
   return parts;
 }
 
@@ -115,17 +128,28 @@ int run_doctor(const CommandContext& context) {
     progress.step("ceilings of " + info.name);
     ceilings = (*device)->ceilings({context.typed.has("--quick")});
     progress.finish();
-    if (!ceilings) return fail(context, ceilings.error());
   }
-  std::string host_compiler = info.compiler;
+  std::string host_compiler = info.compiler, compiler_problem = info.compiler_problem;
   if (info.kind == "cuda") {
-    if (auto host = open_device(context.machine, "cpu")) host_compiler = (*host)->info().compiler;
+    if (auto host = open_device(context.machine, "cpu"))
+      host_compiler = (*host)->info().compiler, compiler_problem = (*host)->info().compiler_problem;
   }
-  const std::vector<Part> parts = inspect(context.machine, host_compiler);
+  const std::vector<Part> parts = inspect(context.machine, host_compiler, compiler_problem);
   // Programs that were stopped while they told their version are not missing.
   if (interrupted())
     return fail(context, {base::ErrorKind::interrupted, "to ask every part of the machine", "stopped by the user", "",
                           "give the command again"});
+  // The rest of the machine is told all the same; the exit status says that something is wrong with the device.
+  std::string no_ceilings;
+  int code = 0;
+  if (!ceilings) {
+    no_ceilings = "no ceilings: " + ceilings.error().found;
+    code = base::exit_code(ceilings.error().kind == base::ErrorKind::untrusted ? base::ErrorKind::untrusted
+                                                                               : base::ErrorKind::preflight);
+    context.err << base::describe(ceilings.error()) << "\n";
+    ceilings = model::Ceilings{};
+    ceilings->notes = {no_ceilings};
+  }
 
   if (context.meant.talk.json) {
     nlohmann::json measured = nlohmann::json::object(), found = nlohmann::json::array();
@@ -157,7 +181,7 @@ int run_doctor(const CommandContext& context) {
                                   {"notes", ceilings->notes}}}},
                                {"parts", found}};
     context.out << document.dump(2) << "\n";
-    return 0;
+    return code;
   }
   const bool gpu = info.kind == "cuda";
   context.out << fmt::format("{}  {}\n  {} {}, {}{}, {:.1f} GB memory\n", info.id, info.name, info.sm_count,
@@ -186,7 +210,7 @@ int run_doctor(const CommandContext& context) {
     if (!each.present)
       context.out << fmt::format("{:<30}  costs: {}\n{:<30}  to do: {}\n", "", each.cost, "", each.remedy);
   }
-  return 0;
+  return code;
 }
 
 }  // namespace hone::cli

@@ -16,6 +16,17 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   }
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
+  if (!last && !context.meant.autonomous && !context.meant.talk.interactive) {
+    auto session = opened->repository->open(context.meant.request);  // what is wrong with the request is said first
+    if (!session) return {false, fail(context, session.error())};
+    return {false,
+            fail(context,
+                 {base::ErrorKind::usage, "a terminal, to ask after each stage, or --autonomous",
+                  context.meant.talk.json ? "--json, with which nobody is asked" : "no terminal and no --autonomous",
+                  "command line",
+                  "add --autonomous to accept at every checkpoint; or give the stages one by one, each ends by itself: "
+                  "hone profile, hone optimize, hone finalize"})};
+  }
   std::ostream& people = context.meant.talk.json ? context.err : context.out;
   const render::Style style{context.meant.talk.color};
   if (!last && earlier && !context.meant.fresh) {
@@ -41,6 +52,12 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
     return {false, 0};
   }
   people << render::profile_summary(outcome->profile, style) << "profile   " << outcome->folder << "/profile.md\n";
+  if (!outcome->unmeasurable.empty()) {
+    // A run of all stages was asked for more than there is here; a profile from source is all that a profile can be.
+    people << "next      nothing here: optimize needs a machine where the kernel can be run and timed ("
+           << outcome->unmeasurable << ")\n";
+    return {false, last ? 0 : base::exit_code(base::ErrorKind::preflight)};
+  }
   const bool accepted = outcome->decision.choice == stages::Choice::accept && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next      " << options.next_command << "\n";
   return {accepted, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};

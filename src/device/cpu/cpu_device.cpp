@@ -54,7 +54,10 @@ class CpuDevice final : public Device {
         pool_(system_.cpus),
         flush_(system_.all_last_level_bytes),
         stop_(options.stop) {
-    if (toolchain_) system_.info.compiler = toolchain_->version;
+    if (toolchain_)
+      system_.info.compiler = toolchain_->version;
+    else
+      system_.info.compiler_problem = toolchain_.error().found + ", " + toolchain_.error().where;
   }
 
   const model::DeviceInfo& info() const override { return system_.info; }

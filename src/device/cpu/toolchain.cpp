@@ -11,7 +11,7 @@ namespace hone::device::cpu {
 
 namespace {
 
-constexpr std::int64_t compile_deadline_ms = 180'000;
+constexpr std::int64_t compile_deadline_ms = 180'000, version_deadline_ms = 20'000;
 constexpr std::size_t most_messages = 5;
 
 std::vector<std::string> words_of(const std::string& command) {
@@ -51,10 +51,15 @@ base::Result<Toolchain> ask_version(std::vector<std::string> command, base::Proc
   question.arguments = command;
   question.arguments.emplace_back("--version");
   question.environment.emplace("LC_ALL", "C");
+  question.deadline_ms = version_deadline_ms;
   const std::string asked = base::join_text(question.arguments, " ");
   auto answer = processes.run(question);
   if (!answer) return answer.error();
-  if (answer->timed_out) return no_compiler("no answer to --version within a minute", asked);
+  if (answer->timed_out)
+    return base::Error{
+        base::ErrorKind::preflight, "a C++ compiler that answers",
+        fmt::format("it hangs: no answer within {} s", version_deadline_ms / 1000), asked,
+        "find out what it waits for (a wrapper, a cache, a network drive), or name another with HONE_CXX"};
   if (answer->exit_status != 0) {
     const std::string words = base::trim(answer->error);
     return no_compiler(fmt::format("exit status {}{}{}", answer->exit_status, words.empty() ? "" : ": ", words), asked);
@@ -112,8 +117,9 @@ bool says(const std::string& text, const char* part) { return text.find(part) !=
 base::Error compile_error(const base::Outcome& outcome, const ProgramSource& source) {
   const std::string expected = "'" + source.name + "' to compile";
   if (outcome.timed_out) {
-    return {base::ErrorKind::gate, expected, fmt::format("no end within {} s", compile_deadline_ms / 1000),
-            source.main_file, "look for templates or constant expressions that never end"};
+    return {base::ErrorKind::gate, expected,
+            fmt::format("the compiler hangs: no end within {} s", compile_deadline_ms / 1000), source.main_file,
+            "look for templates or constant expressions that never end, and for what the compiler itself waits for"};
   }
   std::vector<std::string> messages;
   std::string place;

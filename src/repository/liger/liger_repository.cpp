@@ -34,6 +34,13 @@ std::string kernel_owner(const model::AuditedOp& op) {
   return "no kernel of its own: it runs those of " + base::join_text({files.begin(), files.end()}, ", ");
 }
 
+std::vector<std::string> source_problems(const model::AuditedOp& op, const std::string& root) {
+  std::vector<std::string> problems;
+  for (const model::SourceProblem& problem : op.problems)
+    problems.push_back(fmt::format("{}:{}: {}", shown(problem.file, root), problem.line, problem.what));
+  return problems;
+}
+
 base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(LigerContext context) {
   while (context.root.size() > 1 && context.root.back() == '/') context.root.pop_back();
   if (!source::checkout_at(context.files, context.root))
@@ -101,6 +108,9 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
         {"operation's source", "no kernel, no launch and no autograd function could be read from it",
          "check that " + shown(file, context_.root) + " is the operation's Python, as 'git status' shows it", false,
          true});
+  for (const std::string& problem : source_problems(**op, context_.root))
+    checks.push_back({"operation's source", problem,
+                      "python can not import it as it stands; correct it before anything is measured", false, false});
   const model::Preflight& found = (*op)->preflight;
   checks.push_back(
       {"benchmark script", found.benchmark_exists ? found.benchmark_script : "no " + found.benchmark_script,
@@ -130,8 +140,8 @@ base::Result<std::unique_ptr<Session>> LigerRepository::open(const model::Reques
   if (!op) return op.error();
   if (!git_) git_ = git_state(context_.processes, context_.root);
   if (environment().stopped)
-    return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user", context_.python,
-                       "give the command again"};
+    return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user",
+                       context_.python, "give the command again"};
   return LigerSession::open(context_, **op, environment(), *git_, request);
 }
 

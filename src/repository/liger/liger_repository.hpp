@@ -50,4 +50,7 @@ class LigerRepository final : public Repository {
 // Where the code that an operation launches comes from: its own kernels, or those of the files it calls.
 std::string kernel_owner(const model::AuditedOp& op);
 
+// What python will not read of the operation's files: "src/liger_kernel/ops/rms_norm.py:12: a syntax error ...".
+std::vector<std::string> source_problems(const model::AuditedOp& op, const std::string& root);
+
 }  // namespace hone::repository::liger

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "repository/liger/liger_repository.hpp"
 #include "repository/liger/scripts.hpp"
 
 namespace hone::repository::liger {
@@ -109,6 +110,9 @@ base::Result<std::unique_ptr<Session>> LigerSession::open(const LigerContext& co
   if (!text) return text.error();
   session->text_ = std::move(*text);
   session->unmeasurable_ = obstacle(context, environment, session->facts_, op.op);
+  // Where python is asked it says this itself, and better; where it is not, a profile must not read as if the source were whole.
+  if (const auto problems = source_problems(op, context.root); !session->unmeasurable_.empty() && !problems.empty())
+    session->unmeasurable_ += "; and the source is no whole Python: " + problems.front();
   if (base::starts_with(context.device, "cuda") && environment.problem.empty() && environment.cuda_devices == 0)
     return base::Error{base::ErrorKind::preflight, "the GPU " + context.device, "none that torch can use", "--device",
                        "leave --device out: without a GPU there is the profile from source"};

@@ -7,6 +7,7 @@
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "model/benchmark_csv.hpp"
+#include "repository/liger/liger_repository.hpp"
 #include "repository/liger/liger_session.hpp"
 
 namespace hone::repository::liger {
@@ -41,14 +42,17 @@ std::vector<model::BaselineRow> LigerSession::recorded() {
   }
   // Of each GPU the last measurement of each point; GPUs, days and versions stand in the provider's name, never mixed.
   std::set<std::string> gpus, sources;
-  for (const model::BenchmarkRow& row : *all)
+  if (const std::string left_out = model::left_out_text(*all); !left_out.empty()) script_remarks_.push_back(left_out);
+  for (const model::BenchmarkRow& row : all->rows)
     if (op_.preflight.csv_rows.count(row.kernel_name) && row.kernel_name == op_.op) gpus.insert(row.gpu_name);
   for (const std::string& gpu : gpus)
-    for (const model::BenchmarkRow& row : model::rows_of_device(*all, op_.op, gpu)) {
+    for (const model::BenchmarkRow& row : model::rows_of_device(all->rows, op_.op, gpu)) {
       const std::string where =
           fmt::format("{}, {}, liger-kernel {}", row.gpu_name, row.timestamp.substr(0, 10), row.liger_version);
-      sources.insert(where + ", " + row.x_name + " on the x axis, " + row.extra_benchmark_config_str);
+      const std::string origin = where + ", " + row.x_name + " on the x axis, " + row.extra_benchmark_config_str;
+      sources.insert(origin);
       rows.push_back(row_of(row, row.kernel_provider + " (" + where + ")", model::Source::recorded));
+      rows.back().origin = origin;
     }
   for (const std::string& source : sources)
     script_remarks_.push_back("recorded elsewhere, shown and not judged: " + source);
@@ -72,27 +76,28 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
   if (!outcome) return outcome.error();
   std::string ending;
   if (outcome->timed_out)
-    ending = fmt::format("was ended after {} s; what it had written by then is kept", script_s_);
+    ending = fmt::format("it was ended after {} s; what it had written by then is kept", script_s_);
   else if (outcome->exit_status != 0) {
     const auto lines = base::split(base::trim(outcome->error), '\n');
-    ending = fmt::format("ended with exit status {}: {}", outcome->exit_status, lines.back().substr(0, 300));
+    ending = fmt::format("it ended with exit status {}: {}", outcome->exit_status, lines.back().substr(0, 300));
   }
   auto text = context_.files.read(base::join(copy, kRecords));
   if (text) {
     if (auto all = model::read_benchmark_csv(*text, kRecords)) {
-      for (const model::BenchmarkRow& row : *all) {
+      ending += (ending.empty() || all->left_out.empty() ? "" : "; ") + model::left_out_text(*all);
+      for (const model::BenchmarkRow& row : all->rows) {
         model::BaselineRow made = row_of(row, row.kernel_provider, model::Source::measured);
         made.x_value = row.x_name + "=" + row.x_value;
         made.metric = "script_" + row.metric_name;
         rows.push_back(std::move(made));
       }
-      if (!all->empty() && !folder.empty())
+      if (!all->rows.empty() && !folder.empty())
         if (auto kept = context_.files.write_atomically(base::join(folder, "repository_benchmark.csv"), *text); !kept)
           return kept.error();
     }
   }
   script_remarks_.push_back(fmt::format("{} run as it stands: {} rows{}{}", op_.preflight.benchmark_script, rows.size(),
-                                        ending.empty() ? "" : "; it ", ending));
+                                        ending.empty() ? "" : "; ", ending));
   double forward = 0, backward = 0, full = 0;
   for (const model::BaselineRow& row : rows) {
     if (row.metric != "script_speed" || row.provider != "liger") continue;
@@ -113,7 +118,8 @@ base::Result<std::vector<model::BaselineRow>> LigerSession::repository_benchmark
 }
 
 std::vector<std::string> LigerSession::remarks() {
-  std::vector<std::string> all = script_remarks_;
+  std::vector<std::string> all = source_problems(op_, context_.root);
+  all.insert(all.end(), script_remarks_.begin(), script_remarks_.end());
   std::vector<std::string> with_gaps;
   for (const auto& [cell, count] : blocked_)
     if (2 * count.first > count.second) with_gaps.push_back(cell);

@@ -118,8 +118,11 @@ std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& re
                     operation ? "" : operation.error().remedy, operation.ok(), true});
   const model::DeviceInfo& info = context_.device.info();
   checks.push_back({"device", info.id + ": " + info.name, "", true, true});
-  checks.push_back({"kernel compiler", info.compiler.empty() ? "none" : info.compiler,
+  const std::string none = info.compiler_problem.empty() ? "none" : info.compiler_problem;
+  const bool hangs = info.compiler_problem.find("hangs") != std::string::npos;
+  checks.push_back({"kernel compiler", info.compiler.empty() ? none : info.compiler,
                     info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit"
+                    : hangs             ? "find out what it waits for, or name another compiler with HONE_CXX"
                                         : "install a C++ compiler: apt-get install g++",
                     !info.compiler.empty(), true});
   checks.push_back({"target GPU", request.target_gpu,

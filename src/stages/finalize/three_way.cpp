@@ -87,17 +87,13 @@ class ThreeWaySession {
     }
     std::vector<measure::Subject*> pointers;
     for (const auto& subject : subjects) pointers.push_back(subject.get());
-    measure::Budget budget = options_.table;
-    auto timings = measure::interleave(pointers, session_.clock(), budget);
-    // Slow providers, or a busy machine: once more with room, and then what there is, with a warning. Verdicts stay strict.
-    for (int repeat = 0; repeat < 2 && !timings && timings.error().kind == base::ErrorKind::untrusted; ++repeat) {
-      budget.max_ns *= 3;
-      budget.keep_disturbed = repeat == 1;
-      timings = measure::interleave(pointers, session_.clock(), budget);
-    }
+    auto timings = measure::interleave_for_table(pointers, session_.clock(), options_.table);
     if (!timings) return timings.error();
-    if (budget.keep_disturbed)
-      result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + timings->front().note);
+    for (const measure::Timing& timing : *timings)
+      if (timing.kept_disturbed) {
+        result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + timing.note);
+        break;
+      }
     for (std::size_t i = 0; i < names.size(); ++i)
       result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], (*timings)[i].device_ms, 0});
     return {};

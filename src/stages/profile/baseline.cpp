@@ -38,8 +38,8 @@ measure::Budget noise_budget(const model::Request& request) {
   return budget;
 }
 
-// A disturbed cell is measured again with twice the samples, twice: a burst of other load must not cost the profile. A table
-// keeps what stays disturbed, with a warning; a comparison becomes an error with its reason.
+// A disturbed comparison is measured again with twice the samples, twice: a burst of other load must not cost the profile. What
+// stays disturbed is an error with its reason.
 template <class Measure>
 auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(measure(budget)) {
   constexpr int kRepeats = 2;
@@ -48,7 +48,6 @@ auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(m
     if (result || result.error().kind != base::ErrorKind::untrusted || repeat == kRepeats) return result;
     budget.max_samples *= 2;
     budget.max_ns *= 2;
-    budget.keep_disturbed = repeat + 1 == kRepeats;
   }
 }
 
@@ -151,13 +150,11 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     }
     std::vector<measure::Subject*> subjects;
     for (auto& subject : owned) subjects.push_back(subject.get());
-    auto timings = until_trusted(budget, [&](const measure::Budget& allowed) {
-      return measure::interleave(subjects, session.clock(), allowed);
-    });
+    auto timings = measure::interleave_for_table(subjects, session.clock(), budget);
     if (!timings) return timings.error();
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
-      if (timing.note.find("are kept") != std::string::npos)
+      if (timing.kept_disturbed)
         profile.baseline.observations.warnings.push_back(
             fmt::format("{} {} at {} = {}: {}", providers[i], cell.mode, session.x_name(), cell.x_value, timing.note));
       add_row(profile, cell, providers[i], "speed", "ms", timing.device_ms);

@@ -161,9 +161,9 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   profile.identity = (*session)->identity();
   profile.request = (*session)->resolved(request);
   profile.baseline.x_name = (*session)->x_name();
-  const bool measured = (*session)->unmeasurable().empty();
-  if (auto filled =
-          measured ? fill(**session, *workspace, ports, profile) : fill_from_source(**session, ports, profile);
+  const std::string unmeasurable = (*session)->unmeasurable();
+  if (auto filled = unmeasurable.empty() ? fill(**session, *workspace, ports, profile)
+                                         : fill_from_source(**session, ports, profile);
       !filled)
     return filled.error();
   // A program that was stopped to tell something is no finding of the profile.
@@ -171,9 +171,14 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
-  Decision decision =
-      checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
-  return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision)};
+  // Without a measurement there is nothing to ask: no stage can follow here.
+  Decision decision;
+  if (unmeasurable.empty())
+    decision =
+        checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
+  else
+    decision.choice = Choice::stop;
+  return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision), unmeasurable};
 }
 
 }  // namespace hone::stages

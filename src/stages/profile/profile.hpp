@@ -22,6 +22,7 @@ struct ProfileOutcome {
   model::Profile profile;
   std::string folder;
   Decision decision;
+  std::string unmeasurable;  // why optimize can do nothing with it here; empty where it can
 };
 
 // Errors: usage (kernel, dtype, sizes), preflight (device, compiler, workspace), untrusted (samples that can not be used),

@@ -1,0 +1,208 @@
+#include "cli/bench_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/composition.hpp"
+#include "measure/protocol.hpp"
+#include "repository/native/native_repository.hpp"
+
+namespace hone::cli {
+
+namespace {
+
+// The problem of one size as the other providers must be given it; the name alone where the session would refuse it.
+repository::liger::ProviderCase case_at(repository::Session& session, const model::Request& request,
+                                        const std::string& x, const std::string& mode) {
+  repository::liger::ProviderCase asked;
+  asked.kernel = request.kernel;
+  asked.dtype = request.dtype;
+  asked.mode = mode;
+  asked.options = request.options;
+  auto operation = repository::native::find_operation(request.kernel);
+  if (!operation) return asked;
+  auto dtype = repository::native::resolve_dtype(**operation, request.dtype, session.device());
+  if (!dtype) return asked;
+  const kernels::Problem problem =
+      (*operation)
+          ->problem_at(std::strtoll(x.c_str(), nullptr, 10), repository::native::target_of(session.device()), *dtype,
+                       request.options);
+  asked.rows = problem.rows;
+  asked.columns = problem.columns;
+  asked.depth = problem.depth;
+  for (const auto& [name, value] : kernels::default_options(**operation))
+    if (const auto given = asked.options.find(name); given != asked.options.end() && given->second != value)
+      asked.not_default.insert(*given);
+  return asked;
+}
+
+std::string shape_of(const repository::liger::ProviderCase& asked) {
+  return asked.depth > 0 ? fmt::format("{} x {} x {}", asked.rows, asked.columns, asked.depth)
+                         : fmt::format("{} x {}", asked.rows, asked.columns);
+}
+
+}  // namespace
+
+bool of_python(const std::string& provider) { return provider == "liger" || provider == "torch"; }
+
+base::Result<void> bench_kernel(repository::Session& session, const model::Request& request,
+                                const std::vector<std::string>& providers, repository::liger::PythonProviders& python,
+                                stages::Progress& progress, std::vector<BenchRow>& rows) {
+  const model::Variant original = session.original();
+  progress.step(request.kernel);
+  const int total = static_cast<int>(session.sizes().size() * session.modes().size());
+  int done = 0;
+  for (const std::string& x : session.sizes())
+    for (const std::string& mode : session.modes()) {
+      if (interrupted())
+        return base::Error{base::ErrorKind::interrupted, "to finish the table", "an interrupt", "hone bench",
+                           "run it again; nothing was written"};
+      progress.advance(done++, total, mode + " at " + x);
+      const repository::Cell cell{x, mode};
+      const repository::PassFloor floor = session.floor(cell);
+      const repository::liger::ProviderCase asked = case_at(session, request, x, mode);
+      std::vector<std::unique_ptr<measure::Subject>> owned;
+      std::vector<measure::Subject*> subjects;
+      std::vector<std::size_t> row_of_subject;
+      for (const std::string& provider : providers) {
+        BenchRow row;
+        row.kernel = request.kernel;
+        row.mode = mode;
+        row.dtype = request.dtype;
+        row.shape = shape_of(asked);
+        row.provider = provider;
+        row.bytes = floor.bytes;
+        row.flops = floor.flops;
+        if (of_python(provider)) row.missing = python.absent(provider, asked);
+        if (row.missing.empty()) {
+          auto subject = of_python(provider)    ? python.subject(provider, asked)
+                         : provider == "native" ? session.subject(original, cell)
+                                                : session.provider_subject(provider, cell);
+          if (subject) {
+            owned.push_back(std::move(*subject));
+            subjects.push_back(owned.back().get());
+            row_of_subject.push_back(rows.size());
+          } else if (of_python(provider) && subject.error().kind != base::ErrorKind::interrupted) {
+            row.missing = subject.error().found;
+          } else {
+            return subject.error();
+          }
+        }
+        rows.push_back(std::move(row));
+      }
+      if (subjects.empty()) continue;
+      measure::Budget budget;
+      budget.min_samples = 8;
+      budget.max_samples = request.quick ? 12 : 40;
+      budget.max_ns = 8'000'000'000;
+      auto timings = measure::interleave_for_table(subjects, session.clock(), budget);
+      if (!timings && timings.error().kind != base::ErrorKind::untrusted) return timings.error();
+      std::string untrusted;
+      if (!timings) untrusted = timings.error().where + ": " + timings.error().found;
+      for (std::size_t i = 0; timings && i < subjects.size(); ++i)
+        if ((*timings)[i].kept_disturbed) untrusted = subjects[i]->name() + ": " + (*timings)[i].note;
+      for (std::size_t i = 0; i < subjects.size(); ++i) {
+        BenchRow& row = rows[row_of_subject[i]];
+        row.untrusted = untrusted;
+        if (!timings) continue;
+        row.device_ms = (*timings)[i].device_ms;
+        row.wall_ms = (*timings)[i].wall_ms;
+        if (row.device_ms.p50 > 0) row.share_of_ceiling = floor.floor_ms / row.device_ms.p50;
+      }
+    }
+  return {};
+}
+
+namespace {
+
+// Native against each other provider: geometric mean of the ratios of medians, and the row where it does worst.
+void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
+  for (const char* other : {"eager", "liger", "torch"}) {
+    double sum = 0, worst = 0;
+    int count = 0;
+    const BenchRow* worst_row = nullptr;
+    for (const BenchRow& row : rows) {
+      if (row.provider != other || !(row.device_ms.p50 > 0) || !row.untrusted.empty()) continue;
+      const auto native = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& each) {
+        return each.provider == "native" && each.kernel == row.kernel && each.mode == row.mode &&
+               each.shape == row.shape && each.device_ms.p50 > 0;
+      });
+      if (native == rows.end()) continue;
+      const double ratio = row.device_ms.p50 / native->device_ms.p50;
+      sum += std::log(ratio);
+      ++count;
+      if (!worst_row || ratio < worst) worst = ratio, worst_row = &row;
+    }
+    if (count > 0)
+      out << fmt::format(
+          "native against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n", other,
+          std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode, worst_row->shape);
+  }
+}
+
+}  // namespace
+
+void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
+  for (const auto& [name, ceiling] : ceilings.by_name)
+    if (name.find("bytes_per_s") != std::string::npos)
+      out << fmt::format("{:<28}{:8.2f} GB/s (p20 {:.2f}, p80 {:.2f})\n", name, ceiling.p50 / 1e9, ceiling.p20 / 1e9,
+                         ceiling.p80 / 1e9);
+  out << fmt::format("\n{:<20}{:<10}{:<6}{:<16}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", "mode", "dtype", "shape",
+                     "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
+  for (const BenchRow& row : rows) {
+    out << fmt::format("{:<20}{:<10}{:<6}{:<16}{:<9}", row.kernel, row.mode, row.dtype, row.shape, row.provider);
+    if (!row.missing.empty())
+      out << "  absent: " << row.missing << "\n";
+    else if (!(row.device_ms.p50 > 0))
+      out << "  not measured, see below\n";
+    else
+      out << fmt::format("{:>11.4f}{:>11.4f}{:>11.2f}{:>8.1f} %{}\n", row.device_ms.p50, row.wall_ms.p50,
+                         row.bytes / row.device_ms.p50 / 1e6, 100 * row.share_of_ceiling,
+                         row.untrusted.empty() ? "" : "  disturbed");
+  }
+  out << "\nGB/s counts the least traffic of the pass (each input read once, each output written once); ceiling is the "
+         "share of the floor\n"
+         "that the measured ceilings set for it. Medians; all providers of a row are interleaved in one session.\n";
+  print_ratios(out, rows);
+}
+
+std::string bench_json(const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
+  nlohmann::json document = {
+      {"schema", "hone.bench/1"}, {"rows", nlohmann::json::array()}, {"ceilings", nlohmann::json::object()}};
+  for (const auto& [name, ceiling] : ceilings.by_name) document["ceilings"][name] = ceiling.p50;
+  for (const BenchRow& row : rows) {
+    nlohmann::json item = {{"kernel", row.kernel},     {"mode", row.mode},   {"dtype", row.dtype}, {"shape", row.shape},
+                           {"provider", row.provider}, {"bytes", row.bytes}, {"flops", row.flops}};
+    if (!row.untrusted.empty()) item["untrusted"] = row.untrusted;
+    if (row.missing.empty() && row.device_ms.p50 > 0) {
+      item["device_ms"] = row.device_ms.p50;
+      item["device_ms_p20"] = row.device_ms.p20;
+      item["device_ms_p80"] = row.device_ms.p80;
+      item["wall_ms"] = row.wall_ms.p50;
+      item["share_of_ceiling"] = row.share_of_ceiling;
+      item["samples"] = row.device_ms.samples;
+    } else {
+      for (const char* key : {"device_ms", "wall_ms", "share_of_ceiling"}) item[key] = nullptr;
+      if (!row.missing.empty()) item["absent"] = row.missing;
+    }
+    document["rows"].push_back(std::move(item));
+  }
+  return document.dump(2) + "\n";
+}
+
+std::vector<std::string> untrusted_rows(const std::vector<BenchRow>& rows) {
+  std::vector<std::string> lines;
+  for (const BenchRow& row : rows) {
+    if (row.untrusted.empty()) continue;
+    const std::string line = fmt::format("{} {} {} {}: {}", row.kernel, row.mode, row.dtype, row.shape, row.untrusted);
+    if (lines.empty() || lines.back() != line) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace hone::cli

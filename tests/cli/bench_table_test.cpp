@@ -1,0 +1,59 @@
+// Rows of hone bench: other load costs the row that it fell on its trust, and nothing else.
+#include "cli/bench_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/stages/stage_fixture.hpp"
+
+namespace hone::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class BenchTable : public test::StageTest {
+ protected:
+  std::vector<BenchRow> bench() {
+    const auto session = test::open_session(world);
+    model::Request request;
+    request.kernel = world.kernel, request.dtype = "fp32";
+    repository::liger::PythonProviders python({files, processes, "scratch", "python3", "cpu"});
+    std::vector<BenchRow> rows;
+    const auto done = bench_kernel(*session, request, {"native", "eager"}, python, progress, rows);
+    EXPECT_TRUE(done) << base::describe(done.error());
+    return rows;
+  }
+};
+
+TEST_F(BenchTable, EveryRowIsTrustedOnAQuietMachine) {
+  const auto rows = bench();
+  EXPECT_THAT(rows, SizeIs(2 * 9));
+  EXPECT_THAT(untrusted_rows(rows), SizeIs(0));
+}
+
+TEST_F(BenchTable, ADisturbedRowIsMarkedAndNamedAndTheOthersAreMeasured) {
+  world.load = [this](int samples) {
+    return world.events.back().find("backward 2048") != std::string::npos && samples % 3 == 0 ? 5.0 : 1.0;
+  };
+  const auto rows = bench();
+  ASSERT_THAT(rows, SizeIs(2 * 9));
+  int disturbed = 0;
+  for (const BenchRow& row : rows) {
+    EXPECT_GT(row.device_ms.p50, 0) << row.mode << " " << row.shape;
+    disturbed += !row.untrusted.empty();
+  }
+  EXPECT_EQ(disturbed, 2) << "both providers of one row";
+  const auto lines = untrusted_rows(rows);
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(lines.front(), HasSubstr("rms_norm backward fp32 "));
+  EXPECT_THAT(lines.front(), HasSubstr("x 2048: "));
+  std::ostringstream text;
+  print_bench(text, rows, {});
+  EXPECT_THAT(text.str(), HasSubstr("%  disturbed\n"));
+  EXPECT_THAT(bench_json(rows, {}), HasSubstr("\"untrusted\": \""));
+}
+
+}  // namespace
+}  // namespace hone::cli
