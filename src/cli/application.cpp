@@ -80,19 +80,13 @@ int run_version(const CommandContext& context) {
 
 const std::map<std::string, std::function<int(const CommandContext&)>>& handlers() {
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
-      {"doctor", run_doctor},
-      {"list", run_list},
-      {"profile", run_profile},
-      {"bench", run_bench},
-      {"optimize", run_optimize},
-      {"finalize", run_finalize},
-      {"run", run_all},
-      {"audit", run_audit_of_paths},
-      {"compare", run_compare},
-      {"counters", run_counters_file},
-      {"verify", run_verify},
-      {"man", run_man},
-      {"completions", run_completions},
+      {"doctor", run_doctor},     {"list", run_list},
+      {"profile", run_profile},   {"bench", run_bench},
+      {"optimize", run_optimize}, {"finalize", run_finalize},
+      {"run", run_all},           {"audit", run_audit_of_paths},
+      {"compare", run_compare},   {"counters", run_counters_file},
+      {"history", run_history},   {"verify", run_verify},
+      {"man", run_man},           {"completions", run_completions},
       {"version", run_version},
   };
   return all;
@@ -113,7 +107,8 @@ int dispatch(const std::vector<std::string>& words) {
       interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
   if (!meant) return report(meant.error(), json);
   // The first signal is a flag that commands look at between steps. Those of one step that change nothing just end.
-  static const std::set<std::string> kOneStep = {"audit", "counters", "list", "man", "completions", "version"};
+  static const std::set<std::string> kOneStep = {"audit", "counters",    "history", "list",
+                                                 "man",   "completions", "version"};
   if (!kOneStep.count(typed->command->name)) watch_signals();
   ignore_broken_pipes();
   Machine machine;

@@ -75,6 +75,7 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         row.mode = mode;
         row.dtype = request.dtype;
         row.shape = shape_of(asked);
+        row.x_value = x;
         row.provider = provider;
         row.bytes = floor.bytes;
         row.flops = floor.flops;

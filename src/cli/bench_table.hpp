@@ -16,8 +16,8 @@
 namespace hone::cli {
 
 struct BenchRow {
-  std::string kernel, mode, dtype, shape, provider, missing;  // missing: why this provider has no figures
-  std::string untrusted;                                      // why its figures, if there are any, can not be trusted
+  std::string kernel, mode, dtype, shape, x_value, provider, missing;  // missing: why this provider has no figures
+  std::string untrusted;  // why its figures, if there are any, can not be trusted
   model::Quantiles device_ms, wall_ms;
   double bytes = 0, flops = 0, share_of_ceiling = 0;
 };

@@ -30,5 +30,6 @@ int run_all(const CommandContext& context);
 int run_bench(const CommandContext& context);
 int run_verify(const CommandContext& context);
 int run_compare(const CommandContext& context);
+int run_history(const CommandContext& context);
 
 }  // namespace hone::cli

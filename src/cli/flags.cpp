@@ -117,6 +117,7 @@ const std::vector<Flag>& all_flags() {
        "",
        {},
        "Also write pictures into this folder: the roofline, and the stalls of each kernel"},
+      {"--kernel", 0, FlagKind::text, "NAME", "", {}, "The kernel that is meant, where the arguments do not name it"},
       {"--short", 0, FlagKind::boolean, "", "", {}, "The small form of the matrix"},
       {"--help", 'h', FlagKind::boolean, "", "", {}, "Show this help and exit"},
   };
@@ -208,7 +209,7 @@ const std::vector<CommandSpec>& all_commands() {
        -1,
        "built-in kernels: time, bandwidth and share of the ceiling, beside other providers",
        "Times every pass of the kernels at each size, interleaved with the providers named.",
-       with_common({"--dtype", "--sizes", "--option", "--provider", "--settings", "--seed", "--quick"}),
+       with_common({"--dtype", "--sizes", "--option", "--provider", "--workspace", "--settings", "--seed", "--quick"}),
        {"hone bench rms_norm swiglu", "hone bench rms_norm --dtype bf16 --json"}},
       {"verify",
        "KERNEL...",
@@ -223,11 +224,18 @@ const std::vector<CommandSpec>& all_commands() {
        "A B",
        2,
        2,
-       "paired comparison of two variants",
-       "Compares two variants of one kernel, each named as FOLDER/vN or a variant file of a kernel's workspace. The "
-       "ratio is time of B over time of A.",
-       stage_flags({}),
-       {"hone compare optimization/rms_norm/v0 optimization/rms_norm/v1"}},
+       "paired comparison of two variants, source files or commits",
+       "Compares two forms of one profiled kernel in one session. Each is FOLDER/vN; v0 or vN with --kernel; a variant "
+       "file "
+       "(.json); another file, taken as the text of the kernel's main source; or, with --repo and --kernel, a commit "
+       "of the "
+       "checkout, whose text of the operation's file is taken. What is not in that file is as it stands now. The ratio "
+       "is "
+       "time of B over time of A.",
+       stage_flags({"--kernel"}),
+       {"hone compare optimization/rms_norm/v0 optimization/rms_norm/v1",
+        "hone compare old/rms_norm.hpp v0 --kernel rms_norm",
+        "hone compare v0.5.0 main --kernel rms_norm --repo ~/Liger-Kernel"}},
       {"counters",
        "FILE",
        1,
@@ -236,6 +244,18 @@ const std::vector<CommandSpec>& all_commands() {
        "Reads the details or the raw page, merges launches of one kernel, and classifies each.",
        {"--ceilings", "--svg", "--json", "--no-color", "--help"},
        {"hone counters capture.csv --ceilings profile.json", "hone counters capture.csv --svg pictures"}},
+      {"history",
+       "[WHAT]",
+       0,
+       3,
+       "measurements kept so far: list, show ID, compare ID ID, regressions",
+       "Reads what profile, optimize, finalize, bench and compare have left in the workspace's history.sqlite3. Two "
+       "runs "
+       "that were measured apart are never a verdict: a regression is suspected, and the command that settles it is "
+       "printed.",
+       {"--kernel", "--workspace", "--json", "--no-color", "--help"},
+       {"hone history", "hone history show 3", "hone history compare 3 7",
+        "hone history regressions --kernel rms_norm"}},
       {"completions",
        "SHELL",
        1,

@@ -29,7 +29,8 @@ StageContext::StageContext(const CommandContext& context)
     : documents_(context.machine.lasting),
       interaction_(std::cin, context.err, context.meant.talk.interactive, answer_or_interrupt),
       progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
-      ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted(), &unverified()} {}
+      ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted(),
+             &unverified()} {}
 
 base::Result<void> StageContext::claim_workspace(const CommandContext& context) {
   base::FileSystem& files = context.machine.files;

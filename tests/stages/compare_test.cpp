@@ -15,7 +15,7 @@ class Compare : public StageTest {
   Compare() { use_strategies({}); }
   base::Result<stages::CompareOutcome> compare(const std::string& a, const std::string& b) {
     const auto session = open_session(world);
-    return stages::compare(*session, profile, {a, b, {}, 0, "hone compare"}, workspace(), ports);
+    return stages::compare(*session, profile, {a, b, {}, 0, "hone compare", {}}, workspace(), ports);
   }
   void keep(const std::string& id, const std::string& text, const std::string& path) {
     model::Variant variant = open_session(world)->original();
@@ -61,6 +61,23 @@ TEST_F(Compare, HoldsTimesAgainstTheProfilesFloorsAndLooksAtTheCeilingsAgainBefo
 TEST_F(Compare, TakesAVariantFile) {
   keep("mine", "other\n", "elsewhere/mine.json");
   EXPECT_TRUE(compare("elsewhere/mine.json", "v0"));
+}
+
+// A text of the main source is compared with whatever else is in force: a file of any name, or a text that has none.
+TEST_F(Compare, TakesSourceTextsFromFilesAndByName) {
+  world.sources["slow\n"] = {1.2, 1.2};
+  ASSERT_TRUE(files.write_atomically("elsewhere/rms_norm.hpp", "slow\n"));
+  const auto of_file = compare("v0", "elsewhere/rms_norm.hpp");
+  ASSERT_TRUE(of_file) << base::describe(of_file.error());
+  EXPECT_EQ(of_file->cells.front().comparison.verdict, model::Verdict::slower);
+  stages::CompareRequest request{"abc123", "v0", {}, 0, "hone compare", {}};
+  request.texts = {{"abc123", "slow\n"}};
+  const auto session = open_session(world);
+  const auto of_text = stages::compare(*session, profile, request, workspace(), ports);
+  ASSERT_TRUE(of_text) << base::describe(of_text.error());
+  EXPECT_EQ(of_text->cells.front().comparison.verdict, model::Verdict::faster);
+  ASSERT_TRUE(files.write_atomically("elsewhere/bad.hpp", "forbidden\n"));
+  EXPECT_EQ(compare("v0", "elsewhere/bad.hpp").error().kind, base::ErrorKind::usage);
 }
 
 TEST_F(Compare, RefusesWhatDoesNotExistCompileOrPassItsGate) {

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/bench_table.hpp"
 #include "cli/command.hpp"
+#include "cli/history_records.hpp"
 #include "cli/terminal.hpp"
 #include "repository/native/native_repository.hpp"
 
@@ -20,6 +21,26 @@ base::Result<void> check_providers(const std::vector<std::string>& providers) {
       return base::Error{base::ErrorKind::usage, "providers out of native, eager, liger, torch", "'" + provider + "'",
                          "--provider", "correct its name or leave it out"};
   return {};
+}
+
+// What was measured of this kernel and can be trusted.
+void keep_rows(const CommandContext& context, repository::Session& session, const model::Request& request,
+               const std::vector<BenchRow>& rows) {
+  model::Profile head;
+  head.kernel = request.kernel, head.identity = session.identity(), head.request = request;
+  head.device = session.device();
+  std::vector<history::Measurement> kept;
+  for (const BenchRow& row : rows) {
+    if (row.kernel != request.kernel || !row.untrusted.empty() || !(row.device_ms.p50 > 0)) continue;
+    const history::Role role = row.provider == "native" ? history::Role::own : history::Role::baseline;
+    for (const auto& [metric, value] : {std::pair{"speed", row.device_ms}, std::pair{"wall", row.wall_ms}})
+      kept.push_back({session.x_name(), row.x_value, row.mode, row.provider, role, metric, "ms", value.p20, value.p50,
+                      value.p80, value.samples});
+  }
+  const std::string& root = context.meant.workspace;
+  // A table alone makes no workspace.
+  if (context.machine.files.exists(root))
+    keep(context, root, run_of(head, "bench", context.machine.clock.utc(), context.meant.command_line), kept);
 }
 
 }  // namespace
@@ -57,6 +78,7 @@ int run_bench(const CommandContext& context) {
         interpreter && *interpreter ? interpreter : "python3", session->device().id});
     if (auto done = bench_kernel(*session, request, providers, *python, progress, rows); !done)
       return fail(context, done.error());
+    keep_rows(context, *session, request, rows);
     session.reset();
   }
   progress.finish();

@@ -1,9 +1,11 @@
-// hone compare A B: both name a variant of one kernel's workspace, "optimization/rms_norm/v1" or a variant file there.
+// hone compare A B: two forms of one profiled kernel, each a variant of its workspace, a file, or a commit of a checkout.
 #include <ostream>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/history_records.hpp"
 #include "cli/stage_context.hpp"
 #include "stages/compare/compare.hpp"
 
@@ -12,20 +14,79 @@ namespace hone::cli {
 namespace {
 
 struct Operand {
-  std::string root, kernel, variant;  // variant: "vN", or the path of a variant file
+  std::string root, kernel, variant;  // variant: "vN", a path, or the name of a text
+  std::string text;                   // the main source at a commit
 };
 
+bool is_variant(const std::string& name) {
+  return name.size() > 1 && name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+base::Result<std::string> git(const CommandContext& context, std::vector<std::string> words) {
+  base::Command command;
+  command.arguments = {"git", "-C", context.meant.repository_directory};
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  auto outcome = context.machine.processes.run(command);
+  if (!outcome) return outcome.error();
+  if (outcome->exit_status == 0 && !outcome->timed_out) return outcome->output;
+  return base::Error{base::ErrorKind::usage, "a commit of the checkout, a variant or a file",
+                     base::trim(outcome->error), context.meant.repository_directory,
+                     "'git log --oneline' there shows the commits"};
+}
+
+// The operation's file at a commit. Only that text is of the commit; what it imports is as it stands now.
+base::Result<Operand> operand_at_commit(const CommandContext& context, const std::string& name,
+                                        const std::string& kernel) {
+  if (context.meant.repository_directory.empty())
+    return base::Error{
+        base::ErrorKind::usage, "a variant (FOLDER/vN, or vN with --kernel) or a file", "'" + name + "'",
+        "hone compare",
+        "commits are those of a checkout, named with --repo; the built-in kernels of another commit are in "
+        "the hone built from it: give its text as a file, git show COMMIT:kernels/NAME/NAME.hpp > old.hpp"};
+  auto commit = git(context, {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
+  if (!commit)
+    return base::Error{commit.error().kind, "a commit of the checkout, a variant or a file", "'" + name + "'",
+                       context.meant.repository_directory, "'git log --oneline' there shows the commits"};
+  Meant meant = context.meant;
+  meant.request.kernel = kernel;
+  auto opened = open_repository(context.machine, meant);
+  if (!opened) return opened.error();
+  auto session = opened->repository->open(meant.request);
+  if (!session) return session.error();
+  const std::string path = (*session)->identity().source_file.path;
+  auto text = git(context, {"show", base::trim(*commit) + ":" + path});
+  if (!text) return text.error();
+  return Operand{meant.workspace, kernel, name, *text};
+}
+
 base::Result<Operand> operand(const CommandContext& context, const std::string& text) {
-  const std::string folder = base::parent(text), name = base::file_name(text);
-  if (text.find('/') == std::string::npos)
-    return base::Error{base::ErrorKind::usage, "a variant named with its kernel's folder", "'" + text + "'",
-                       "hone compare", "write it as " + context.meant.workspace + "/KERNEL/v1"};
+  const std::string kernel = context.typed.text("--kernel"), folder = base::parent(text), name = base::file_name(text);
+  const bool bare = text.find('/') == std::string::npos, file = !is_variant(name) && context.machine.files.exists(text);
+  if (!kernel.empty() && (bare || file)) {
+    if (is_variant(text) || file) return Operand{context.meant.workspace, kernel, text, ""};
+    return operand_at_commit(context, text, kernel);
+  }
+  if (bare)
+    return base::Error{base::ErrorKind::usage, "a variant named with its kernel's folder, or --kernel",
+                       "'" + text + "'", "hone compare",
+                       "write it as " + context.meant.workspace + "/KERNEL/v1, or add --kernel KERNEL"};
   Operand made;
   made.kernel = base::file_name(folder);
   made.root = folder == made.kernel ? context.meant.workspace : base::parent(folder);
-  const bool number = name.size() > 1 && name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-  made.variant = number ? name : text;
+  made.variant = is_variant(name) ? name : text;
   return made;
+}
+
+void keep_cells(const CommandContext& context, const std::string& root, repository::Session& session,
+                const model::Profile& profile, const stages::CompareOutcome& outcome) {
+  std::vector<history::Measurement> kept;
+  for (const stages::ComparedCell& each : outcome.cells)
+    for (const auto& [name, value] : {std::pair{outcome.baseline, each.comparison.baseline_ms},
+                                      std::pair{outcome.candidate, each.comparison.candidate_ms}})
+      if (value.p50 > 0)
+        kept.push_back({session.x_name(), each.cell.x_value, each.cell.mode, name, history::Role::variant, "speed",
+                        "ms", value.p20, value.p50, value.p80, value.samples});
+  keep(context, root, run_of(profile, "compare", context.machine.clock.utc(), context.meant.command_line), kept);
 }
 
 }  // namespace
@@ -35,7 +96,7 @@ int run_compare(const CommandContext& context) {
   if (!a) return fail(context, a.error());
   if (!b) return fail(context, b.error());
   if (a->kernel != b->kernel || a->root != b->root)
-    return fail(context, {base::ErrorKind::usage, "two variants of one kernel's workspace",
+    return fail(context, {base::ErrorKind::usage, "two forms of one kernel, of one workspace",
                           a->root + "/" + a->kernel + " and " + b->root + "/" + b->kernel, "hone compare",
                           "compare variants of one kernel"});
   Meant meant = context.meant;
@@ -64,9 +125,12 @@ int run_compare(const CommandContext& context) {
   asked.budget.max_ns = 10'000'000'000;
   asked.seed = meant.request.seed;
   asked.command = meant.command_line;
+  for (const Operand* each : {&*a, &*b})
+    if (!each->text.empty()) asked.texts[each->variant] = each->text;
   auto outcome = stages::compare(**session, *profile, asked, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return fail(context, outcome.error());
+  keep_cells(context, meant.workspace, **session, *profile, *outcome);
   if (meant.talk.json) {
     context.out << stages::to_json(*outcome) << "\n";
     return 0;

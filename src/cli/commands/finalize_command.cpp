@@ -1,6 +1,7 @@
 // hone finalize KERNEL, and hone run KERNEL, which is all three stages in a row.
 #include "cli/commands/stage_commands.hpp"
 #include "cli/commit.hpp"
+#include "cli/history_records.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
@@ -30,6 +31,10 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   auto outcome = stages::finalize(**session, options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
+  history::Run run = run_of(*profile, "finalize", outcome->report.created, context.meant.command_line);
+  run.source_hash = (*session)->source_hash();             // production as it is now
+  if (outcome->ending != stages::Ending::already_applied)  // nothing was measured then
+    keep(context, context.meant.workspace, run, measurements_of(outcome->report));
   const int code = outcome->gate_failed ? base::exit_code(base::ErrorKind::gate) : 0;
   std::string committed;
   if (commit && outcome->ending == stages::Ending::applied) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cli/commands/stage_commands.hpp"
+#include "cli/history_records.hpp"
 #include "stages/optimize/optimize.hpp"
 
 namespace hone::cli {
@@ -33,6 +34,9 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
+  keep(context, context.meant.workspace,
+       run_of(*profile, "optimize", outcome->comparison.created, context.meant.command_line),
+       measurements_of(outcome->comparison, profile->baseline.x_name));
   if (context.meant.talk.json && last) {
     context.out << model::to_json(outcome->comparison) << "\n";
     return {false, 0};

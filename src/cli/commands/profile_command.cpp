@@ -1,5 +1,6 @@
 // hone profile KERNEL
 #include "cli/commands/stage_commands.hpp"
+#include "cli/history_records.hpp"
 #include "stages/profile/profile.hpp"
 #include "stages/unfinished.hpp"
 
@@ -47,6 +48,9 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   auto outcome = stages::profile(*opened->repository, context.meant.request, options, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
+  keep(context, context.meant.workspace,
+       run_of(outcome->profile, "profile", outcome->profile.created, context.meant.command_line),
+       measurements_of(outcome->profile));
   if (context.meant.talk.json && last) {
     context.out << model::to_json(outcome->profile) << "\n";
     return {false, 0};

@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "base/regular_file.hpp"
 #include "stages/floors.hpp"
 #include "stages/optimize/optimize.hpp"
 #include "stages/records.hpp"
@@ -20,8 +21,19 @@ bool is_id(const std::string& text) {
   return true;
 }
 
-base::Result<model::Variant> variant_named(repository::Session& session, const Workspace& workspace, const Ports& ports,
-                                           const std::string& name) {
+// The main source as this text has it, with whatever else is in force.
+base::Result<model::Variant> variant_of_text(repository::Session& session, const std::string& text,
+                                             const std::string& name) {
+  auto variant = session.variant_from_source(text, session.original());
+  if (!variant) return variant.error();
+  variant->id = base::file_name(name), variant->parent = "v0";
+  return variant;
+}
+
+base::Result<model::Variant> variant_named(repository::Session& session, const CompareRequest& request,
+                                           const Workspace& workspace, const Ports& ports, const std::string& name) {
+  if (const auto text = request.texts.find(name); text != request.texts.end())
+    return variant_of_text(session, text->second, name);
   if (name == "v0") return session.original();
   if (is_id(name)) {
     auto variant = workspace.load_variant(name);
@@ -31,12 +43,12 @@ base::Result<model::Variant> variant_named(repository::Session& session, const W
                        "'hone optimize " + workspace.kernel() + "' makes variants; comparison.md lists them"};
   }
   if (!ports.files.exists(name)) {
-    return base::Error{base::ErrorKind::usage, "v0, a variant such as v2, or the path of a variant file", name,
-                       "command line", "check the name"};
+    return base::Error{base::ErrorKind::usage, "v0, a variant such as v2, or the path of a file", name, "command line",
+                       "check the name"};
   }
-  auto text = ports.files.read(name);
+  auto text = base::read_regular(ports.files, name);
   if (!text) return text.error();
-  return model::parse_variant(*text, name);
+  return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(session, *text, name);
 }
 
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
@@ -86,9 +98,9 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
   auto checked = check_profile(session, profile);
   if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
   if (!checked) return checked.error();
-  auto baseline = variant_named(session, workspace, ports, request.baseline);
+  auto baseline = variant_named(session, request, workspace, ports, request.baseline);
   if (!baseline) return baseline.error();
-  auto candidate = variant_named(session, workspace, ports, request.candidate);
+  auto candidate = variant_named(session, request, workspace, ports, request.candidate);
   if (!candidate) return candidate.error();
   if (auto runs = check_runs(session, *baseline, request.baseline); !runs) return runs.error();
   if (auto runs = check_runs(session, *candidate, request.candidate); !runs) return runs.error();

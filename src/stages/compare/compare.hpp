@@ -1,6 +1,7 @@
 // `hone compare A B`: two variants of one kernel against each other, paired, at every cell.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,13 @@
 namespace hone::stages {
 
 struct CompareRequest {
-  std::string baseline, candidate;  // "v0", "v3", or the path of a variant file
+  // "v0", "v3", the path of a variant file (.json), or of a text of the kernel's main source; a commit where `texts` has its
+  // text.
+  std::string baseline, candidate;
   measure::Budget budget;
   std::uint64_t seed = 0;
-  std::string command;  // as typed
+  std::string command;                       // as typed
+  std::map<std::string, std::string> texts;  // main source texts that are no files: by the name they go by
 };
 
 struct ComparedCell {
