@@ -158,19 +158,18 @@ void compare(const CommandContext& context, const KeptRun& before, const KeptRun
 // The paired comparison that would settle a suspicion, as far as one command can; what is missing for it in words.
 std::string settled_by(const history::Suspicion& s, const std::string& workspace) {
   const std::string where = workspace == "optimization" ? "" : " --workspace " + workspace;
-  if (s.before.source_hash == s.after.source_hash && !s.after.source_hash.empty() && s.before.commit == s.after.commit)
-    return "hone profile " + s.after.kernel + where + "  (source and hone are the same: the machine differs)";
-  if (!s.before.source_commit.empty() && !s.after.source_commit.empty() &&
-      s.before.source_commit != s.after.source_commit)
-    return fmt::format("hone compare {} {} --kernel {} --repo CHECKOUT{}", s.before.source_commit,
-                       s.after.source_commit, s.after.kernel, where);
-  if (s.before.repository == "native" && s.before.commit != s.after.commit)
+  const bool native = s.before.repository == "native";
+  const std::string &old = native ? s.before.commit : s.before.source_commit,
+                    &now = native ? s.after.commit : s.after.source_commit;
+  if (old == now || (s.before.source_hash == s.after.source_hash && !s.after.source_hash.empty()))
+    return fmt::format("hone profile {}{}  (no other source is known: settings in force or the machine differ)",
+                       s.after.kernel, where);
+  if (native)
     return fmt::format(
         "git show {0}:kernels/{1}/{1}.hpp > old.hpp && hone compare old.hpp v0 --kernel {1}{2}  (in hone's own "
         "repository; texts that {1}.hpp includes are today's)",
-        s.before.commit.substr(0, s.before.commit.find('-')), s.after.kernel, where);
-  return fmt::format("hone compare {0}/{1}/v0 OLD_SOURCE --kernel {1}  (OLD_SOURCE: the file as it was on {2})",
-                     workspace, s.after.kernel, s.before.created);
+        old.substr(0, old.find('-')), s.after.kernel, where);
+  return fmt::format("hone compare {} {} --kernel {} --repo CHECKOUT{}", old, now, s.after.kernel, where);
 }
 
 void regressions(const CommandContext& context, const std::vector<KeptRun>& runs, const render::Style& style) {
