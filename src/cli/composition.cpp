@@ -14,8 +14,11 @@
 #include "device/cuda/trial.hpp"
 #include "device/stoppable.hpp"
 #include "repository/liger/liger_repository.hpp"
+#include "repository/manifest/counter_pass.hpp"
+#include "repository/manifest/read_manifest.hpp"
 #include "repository/native/counter_pass.hpp"
 #include "repository/native/native_repository.hpp"
+#include "source/checkout.hpp"
 
 namespace hone::cli {
 
@@ -65,6 +68,14 @@ int ordinal_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && ordinal < kMostDevices ? ordinal : -1;
 }
 
+base::Result<std::unique_ptr<device::Device>> open_cpu(Machine& machine) {
+  auto options = device::cpu::CpuOptions::from_environment();
+  options.stop = &interrupted();
+  if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty())
+    std::cerr << "note: " << note << "\n";
+  return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
+}
+
 base::Result<std::unique_ptr<device::Device>> open_gpu(Machine& machine, int ordinal) {
   device::cuda::CudaOptions options;
   options.ordinal = ordinal;
@@ -75,13 +86,7 @@ base::Result<std::unique_ptr<device::Device>> open_gpu(Machine& machine, int ord
 
 base::Result<std::unique_ptr<device::Device>> open_bare_device(Machine& machine, const std::string& wanted) {
   const bool automatic = wanted == "auto";
-  if (wanted == "cpu" || (automatic && device::cuda::gpu_count() == 0)) {
-    auto options = device::cpu::CpuOptions::from_environment();
-    options.stop = &interrupted();
-    if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty())
-      std::cerr << "note: " << note << "\n";
-    return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
-  }
+  if (wanted == "cpu" || (automatic && device::cuda::gpu_count() == 0)) return open_cpu(machine);
   if (automatic || wanted == "cuda") return open_gpu(machine, 0);
   if (base::starts_with(wanted, "cuda:"))
     if (const int ordinal = ordinal_of(std::string_view(wanted).substr(5)); ordinal >= 0)
@@ -117,7 +122,49 @@ int run_counter_pass(const std::vector<std::string>& words) {
   return base::exit_code(done.error().kind);
 }
 
+int run_manifest_counter_pass(const std::vector<std::string>& words) {
+  const auto pass =
+      words.size() < 2 ? std::nullopt : repository::manifest::CounterPass::parse({words.begin() + 1, words.end()});
+  if (!pass) return base::exit_code(base::ErrorKind::usage);
+  Machine machine;
+  auto device = open_device(machine, words.front());
+  const auto done =
+      device ? repository::manifest::run_counter_pass({**device, nullptr, machine.files, machine.clock}, *pass)
+             : base::Result<void>(device.error());
+  if (done) return 0;
+  std::cerr << base::describe(done.error()) << "\n";
+  return base::exit_code(done.error().kind);
+}
+
+bool names_manifest(Machine& machine, const Meant& meant) {
+  return !meant.repository_directory.empty() &&
+         repository::manifest::is_manifest(machine.files, meant.repository_directory);
+}
+
 namespace {
+
+// hone's own program with a word that is no command for people. By its path: behind a profiler "/proc/self" is the profiler.
+std::vector<std::string> own_command(const char* word) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? std::vector<std::string>{} : std::vector<std::string>{self.string(), word};
+}
+
+// What is neither a manifest nor a checkout: what was expected of each.
+base::Result<void> check_repository(Machine& machine, const Meant& meant) {
+  const std::string& path = meant.repository_directory;
+  if (names_manifest(machine, meant) || source::checkout_at(machine.files, path)) return {};
+  const char* found = !machine.files.exists(path)        ? "nothing of that name"
+                      : machine.files.is_directory(path) ? "a folder with neither"
+                                                         : "a file of another name";
+  return base::Error{
+      base::ErrorKind::usage,
+      "the root of a Liger-Kernel checkout, with src/liger_kernel/ops below it; a folder that holds hone.toml; "
+      "or a manifest, a *.toml file",
+      found, path,
+      "name the folder that 'git clone' made, or describe your kernel in a hone.toml (docs/manifest.md); "
+      "without --repo the built-in kernels are used"};
+}
 
 base::Result<std::unique_ptr<repository::liger::LigerRepository>> open_checkout(Machine& machine, const Meant& meant) {
   const char* python = std::getenv("HONE_PYTHON");
@@ -136,14 +183,67 @@ base::Result<void> check_kernel(Machine& machine, const Meant& meant) {
     auto known = repository::native::find_operation(meant.request.kernel);
     return known ? base::Result<void>() : known.error();
   }
+  if (auto known = check_repository(machine, meant); !known) return known;
+  if (names_manifest(machine, meant)) {
+    auto manifest =
+        repository::manifest::load_manifest(machine.files, machine.files.absolute(meant.repository_directory));
+    return manifest ? repository::manifest::check_kernel(*manifest, meant.request.kernel)
+                    : base::Result<void>(manifest.error());
+  }
   auto checkout = open_checkout(machine, meant);
   if (!checkout) return checkout.error();
   auto known = (*checkout)->find(meant.request.kernel);
   return known ? base::Result<void>() : known.error();
 }
 
+base::Result<Listed> list_kernels(Machine& machine, const Meant& meant) {
+  if (meant.repository_directory.empty()) return Listed{"native", repository::native::list_kernels()};
+  if (auto known = check_repository(machine, meant); !known) return known.error();
+  if (names_manifest(machine, meant)) {
+    auto manifest =
+        repository::manifest::load_manifest(machine.files, machine.files.absolute(meant.repository_directory));
+    if (!manifest) return manifest.error();
+    return Listed{"manifest", repository::manifest::list_kernels(*manifest)};
+  }
+  auto checkout = open_checkout(machine, meant);
+  if (!checkout) return checkout.error();
+  return Listed{(*checkout)->name(), (*checkout)->list()};
+}
+
+namespace {
+
+base::Result<Opened> open_manifest(Machine& machine, const Meant& meant) {
+  auto manifest =
+      repository::manifest::load_manifest(machine.files, machine.files.absolute(meant.repository_directory));
+  if (!manifest) return manifest.error();
+  const bool cpp = manifest->language == repository::manifest::Language::cpp;
+  auto device = open_device(machine, cpp && meant.device == "auto" ? "cpu" : meant.device);
+  if (!device) return device.error();
+  Opened opened;
+  opened.device = std::move(*device);
+  repository::manifest::ManifestContext context{*opened.device, opened.device.get(), machine.files, machine.clock};
+  if (opened.device->info().kind != "cpu") {
+    context.host = nullptr;
+    if (!manifest->reference.empty()) {
+      auto host = open_device(machine, "cpu");
+      if (!host) return host.error();
+      opened.host = std::move(*host);
+      context.host = opened.host.get();
+    }
+  }
+  context.processes = &machine.processes;
+  context.counter_command = own_command(kManifestCounterPassWord);
+  opened.repository =
+      std::make_unique<repository::manifest::ManifestRepository>(std::move(context), std::move(*manifest));
+  return opened;
+}
+
+}  // namespace
+
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!meant.repository_directory.empty()) {
+    if (auto known = check_repository(machine, meant); !known) return known.error();
+    if (names_manifest(machine, meant)) return open_manifest(machine, meant);
     auto checkout = open_checkout(machine, meant);
     if (!checkout) return checkout.error();
     Opened opened;
@@ -156,10 +256,7 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   opened.device = std::move(*device);
   repository::native::NativeContext context{*opened.device, machine.files, machine.clock, meant.settings_directory};
   context.processes = &machine.processes;
-  // By its path: behind a profiler "/proc/self" is the profiler.
-  std::error_code failed;
-  if (const auto self = std::filesystem::read_symlink("/proc/self/exe", failed); !failed)
-    context.counter_command = {self.string(), kCounterPassWord};
+  context.counter_command = own_command(kCounterPassWord);
   opened.repository = std::make_unique<repository::native::NativeRepository>(std::move(context));
   return opened;
 }

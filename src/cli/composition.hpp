@@ -44,12 +44,26 @@ int serve_gpu_trials(const std::string& ordinal);
 inline constexpr char kCounterPassWord[] = "counter-pass";
 int run_counter_pass(const std::vector<std::string>& words);
 
+// The same for a manifest's kernel (repository/manifest/counter_pass.hpp): `hone manifest-counter-pass DEVICE WORDS...`.
+inline constexpr char kManifestCounterPassWord[] = "manifest-counter-pass";
+int run_manifest_counter_pass(const std::vector<std::string>& words);
+
+// True where --repo names a manifest, a *.toml file or a folder that holds hone.toml.
+bool names_manifest(Machine& machine, const Meant& meant);
+// The kernels of the repository of --repo, and its name.
+struct Listed {
+  std::string repository;
+  std::vector<repository::KernelEntry> kernels;
+};
+base::Result<Listed> list_kernels(Machine& machine, const Meant& meant);
+
 // Usage errors: a kernel that the repository of --repo does not have, with the nearest names; no repository there.
 base::Result<void> check_kernel(Machine& machine, const Meant& meant);
 
 // A repository with the device it runs on; the device outlives it.
 struct Opened {
   std::unique_ptr<device::Device> device;
+  std::unique_ptr<device::Device> host;  // runs a manifest's reference where `device` is no CPU
   std::unique_ptr<repository::Repository> repository;
 };
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant);

@@ -25,6 +25,7 @@ struct ProgramSource {
   std::vector<std::pair<std::string, std::string>> files;    // path as included -> text
   std::string main_file;                                     // a path of `files`
   std::vector<std::pair<std::string, std::string>> defines;  // the settings, dtype and options as constants
+  bool toolkit_headers = false;  // it includes <cuda_fp16.h> and the like: CUDA alone, from the toolkit
 };
 
 // What the compiler made of it. -1 where a device has no such thing.
@@ -92,6 +93,8 @@ struct Launch {
   int cluster_size = 1;
   std::vector<Argument> arguments;
   std::optional<MatrixProduct> product;
+  // CUDA alone: the further extents of grid and block, whose first are `programs` and `threads`.
+  int programs_y = 1, programs_z = 1, threads_y = 1, threads_z = 1;
 };
 
 struct TimingConditions {

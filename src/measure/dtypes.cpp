@@ -1,6 +1,7 @@
 // Conversions between element types and double. See dtypes.hpp.
 #include "measure/dtypes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -28,6 +29,12 @@ std::int64_t to_int64(double value) {
   return static_cast<std::int64_t>(std::nearbyint(value));
 }
 
+std::int32_t to_int32(double value) {
+  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min(),
+                         most = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp(to_int64(value), least, most));
+}
+
 template <class Bits, class Convert>
 void each(const void* from, std::size_t elements, double* to, Convert convert) {
   const auto* bytes = static_cast<const unsigned char*>(from);
@@ -51,7 +58,8 @@ void each(const double* from, std::size_t elements, void* to, Convert convert) {
 
 std::size_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::fp32: return 4;
+    case DType::fp32:
+    case DType::int32: return 4;
     case DType::fp16:
     case DType::bf16: return 2;
     case DType::int64: return 8;
@@ -65,6 +73,7 @@ const char* name_of(DType dtype) {
     case DType::fp16: return "fp16";
     case DType::bf16: return "bf16";
     case DType::int64: return "int64";
+    case DType::int32: return "int32";
   }
   return "";
 }
@@ -74,7 +83,8 @@ double unit_roundoff(DType dtype) {
     case DType::fp32: return 0x1p-24;
     case DType::fp16: return 0x1p-11;
     case DType::bf16: return 0x1p-8;
-    case DType::int64: return 0;
+    case DType::int64:
+    case DType::int32: return 0;
   }
   return 0;
 }
@@ -85,6 +95,7 @@ double largest_finite(DType dtype) {
     case DType::fp16: return 65504;
     case DType::bf16: return 0x1.fep127;
     case DType::int64: return 0x1p63;
+    case DType::int32: return std::numeric_limits<std::int32_t>::max();
   }
   return 0;
 }
@@ -133,6 +144,8 @@ void decode(DType dtype, const void* from, std::size_t elements, double* to) {
       return each<std::uint16_t>(from, elements, to, [](std::uint16_t bits) { return from_bf16(bits); });
     case DType::int64:
       return each<std::int64_t>(from, elements, to, [](std::int64_t value) { return static_cast<double>(value); });
+    case DType::int32:
+      return each<std::int32_t>(from, elements, to, [](std::int32_t value) { return static_cast<double>(value); });
   }
 }
 
@@ -142,6 +155,7 @@ void encode(DType dtype, const double* from, std::size_t elements, void* to) {
     case DType::fp16: return each(from, elements, to, [](double value) { return to_fp16(to_float_odd(value)); });
     case DType::bf16: return each(from, elements, to, [](double value) { return to_bf16(to_float_odd(value)); });
     case DType::int64: return each(from, elements, to, to_int64);
+    case DType::int32: return each(from, elements, to, to_int32);
   }
 }
 

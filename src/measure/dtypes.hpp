@@ -7,14 +7,14 @@
 
 namespace hone::measure {
 
-enum class DType { fp32, fp16, bf16, int64 };
+enum class DType { fp32, fp16, bf16, int64, int32 };
 
 std::size_t size_of(DType dtype);
 const char* name_of(DType dtype);
 
-// Half the distance from 1 to the next number: the largest relative error of one rounding. 0 for int64.
+// Half the distance from 1 to the next number: the largest relative error of one rounding. 0 for whole numbers.
 double unit_roundoff(DType dtype);
-// The largest finite value; for int64 the largest value, as a double.
+// The largest finite value; for whole numbers the largest value, as a double.
 double largest_finite(DType dtype);
 
 // Single elements. NaN stays NaN and keeps its sign and what fits of its payload; values too large become infinite.
@@ -23,8 +23,8 @@ std::uint16_t to_fp16(float value);
 float from_bf16(std::uint16_t bits);
 float from_fp16(std::uint16_t bits);
 
-// Arrays of `elements`. Encoding from double rounds once (never through float to half precision twice). int64: decoding is
-// exact up to 2^53; encoding rounds to nearest even, saturates, and makes 0 of NaN.
+// Arrays of `elements`. Encoding from double rounds once (never through float to half precision twice). Whole numbers: decoding
+// is exact up to 2^53; encoding rounds to nearest even, saturates, and makes 0 of NaN.
 void decode(DType dtype, const void* from, std::size_t elements, double* to);
 void encode(DType dtype, const double* from, std::size_t elements, void* to);
 std::vector<double> decode(DType dtype, const void* from, std::size_t elements);

@@ -20,6 +20,7 @@ std::array<unsigned char, 8> poison_of(DType dtype) {
     case DType::fp16: put(std::uint16_t{0x7f5b}); break;
     case DType::bf16: put(std::uint16_t{0x7fdb}); break;
     case DType::int64: put(std::uint64_t{0x8badf00d5ca1ab1e}); break;
+    case DType::int32: put(std::uint32_t{0x8badf00d}); break;
   }
   return bytes;
 }

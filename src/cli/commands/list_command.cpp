@@ -6,21 +6,13 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
 
 int run_list(const CommandContext& context) {
-  std::string repository_name = "native";
-  std::vector<repository::KernelEntry> entries;
-  if (context.meant.repository_directory.empty()) {
-    entries = repository::native::list_kernels();
-  } else {
-    auto opened = open_repository(context.machine, context.meant);
-    if (!opened) return fail(context, opened.error());
-    repository_name = opened->repository->name();
-    entries = opened->repository->list();
-  }
+  auto listed = list_kernels(context.machine, context.meant);
+  if (!listed) return fail(context, listed.error());
+  const std::vector<repository::KernelEntry>& entries = listed->kernels;
   if (context.meant.talk.json) {
     nlohmann::json kernels = nlohmann::json::array();
     for (const repository::KernelEntry& entry : entries)
@@ -30,7 +22,7 @@ int run_list(const CommandContext& context) {
                          {"modes", entry.passes},
                          {"dtypes", entry.dtypes}});
     context.out
-        << nlohmann::json{{"schema", "hone.list/1"}, {"repository", repository_name}, {"kernels", kernels}}.dump(2)
+        << nlohmann::json{{"schema", "hone.list/1"}, {"repository", listed->repository}, {"kernels", kernels}}.dump(2)
         << "\n";
     return 0;
   }

@@ -1,4 +1,5 @@
 // hone verify KERNEL...: the verification matrix with the settings in force. Zero cases run is a failure.
+#include <functional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -6,41 +7,93 @@
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "repository/manifest/manifest_session.hpp"
 #include "repository/native/verify_all.hpp"
 
 namespace hone::cli {
 
-int run_verify(const CommandContext& context) {
+namespace {
+
+// What the verified kernels were held against, and the cases.
+struct Verified {
+  std::string reference = "a reference in double precision";
+  std::vector<repository::CaseResult> cases;
+};
+
+using Progress = std::function<bool(int, int, const repository::CaseResult&)>;
+
+base::Result<Verified> verify_native(const CommandContext& context, TerminalProgress& progress, const Progress& each) {
   auto device = open_device(context.machine, context.meant.device);
-  if (!device) return fail(context, device.error());
+  if (!device) return device.error();
   repository::native::NativeContext native{**device, context.machine.files, context.machine.clock,
                                            context.meant.settings_directory};
   for (const std::string& kernel : context.typed.arguments)
-    if (auto known = repository::native::find_operation(kernel); !known) return fail(context, known.error());
-
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
-                            context.meant.talk.verbose);
-  std::vector<repository::native::CaseResult> cases;
+    if (auto known = repository::native::find_operation(kernel); !known) return known.error();
+  Verified verified;
   for (const std::string& kernel : context.typed.arguments) {
     progress.step("verify " + kernel);
     repository::native::VerifyRequest request{kernel, context.meant.request.dtype, context.typed.has("--short"),
                                               context.meant.request.seed};
-    auto results = repository::native::verify_all(
-        native, request, [&](int done, int total, const repository::native::CaseResult& result) {
-          progress.advance(done, total, result.label);
-          return !interrupted();
-        });
-    if (!results) return fail(context, results.error());
-    cases.insert(cases.end(), results->begin(), results->end());
+    auto results = repository::native::verify_all(native, request, each);
+    if (!results) return results.error();
+    verified.cases.insert(verified.cases.end(), results->begin(), results->end());
   }
+  return verified;
+}
+
+base::Result<Verified> verify_manifest(const CommandContext& context, TerminalProgress& progress,
+                                       const Progress& each) {
+  for (const std::string& kernel : context.typed.arguments) {
+    Meant meant = context.meant;
+    meant.request.kernel = kernel;
+    if (auto known = check_kernel(context.machine, meant); !known) return known.error();
+  }
+  if (!names_manifest(context.machine, context.meant))
+    return base::Error{base::ErrorKind::usage, "a manifest, or no --repo for the built-in kernels", "a checkout",
+                       context.meant.repository_directory, "its operations are verified by its own tests"};
+  auto opened = open_repository(context.machine, context.meant);
+  if (!opened) return opened.error();
+  auto session = opened->repository->open(context.meant.request);
+  if (!session) return session.error();
+  auto& kernel = dynamic_cast<repository::manifest::ManifestSession&>(**session);
+  if (const std::string why = kernel.unmeasurable(); !why.empty())
+    return base::Error{base::ErrorKind::preflight, "a device that runs the kernel", why, context.meant.device,
+                       "choose another --device"};
+  Verified verified;
+  verified.reference = kernel.reference_words();
+  progress.step("verify " + context.meant.request.kernel);
+  const auto extent =
+      context.typed.has("--short") ? repository::manifest::Extent::smoke : repository::manifest::Extent::full;
+  auto results = kernel.verify(extent, context.meant.request.dtype.empty(), each);
+  if (!results) return results.error();
+  verified.cases = std::move(*results);
+  return verified;
+}
+
+}  // namespace
+
+int run_verify(const CommandContext& context) {
+  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
+                            context.meant.talk.verbose);
+  const Progress each = [&](int done, int total, const repository::CaseResult& result) {
+    progress.advance(done, total, result.label);
+    return !interrupted();
+  };
+  auto verified = context.meant.repository_directory.empty() ? verify_native(context, progress, each)
+                                                             : verify_manifest(context, progress, each);
   progress.finish();
+  if (!verified) return fail(context, verified.error());
+  const std::vector<repository::CaseResult>& cases = verified->cases;
 
   int passed = 0, failed = 0;
   for (const auto& result : cases) ++(result.passed ? passed : failed);
   const int code = failed > 0 || passed == 0 ? base::exit_code(base::ErrorKind::gate) : 0;
   if (context.meant.talk.json) {
-    nlohmann::json document = {
-        {"schema", "hone.verify/1"}, {"cases", nlohmann::json::array()}, {"passed", passed}, {"failed", failed}};
+    nlohmann::json document = {{"schema", "hone.verify/1"},
+                               {"reference", verified->reference},
+                               {"cases", nlohmann::json::array()},
+                               {"passed", passed},
+                               {"failed", failed}};
     for (const auto& result : cases)
       document["cases"].push_back({{"kernel", result.kernel},
                                    {"mode", result.mode},
@@ -66,7 +119,7 @@ int run_verify(const CommandContext& context) {
                              "largest error / bound");
   for (const auto& [name, row] : table)
     context.out << fmt::format("{}{:>8}{:>8}{:>24.3f}\n", name, row[0], row[1], row[2]);
-  context.out << fmt::format("{} passed, {} failed\n", passed, failed);
+  context.out << fmt::format("{} passed, {} failed; {}\n", passed, failed, verified->reference);
   return code;
 }
 

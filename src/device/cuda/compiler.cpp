@@ -191,11 +191,30 @@ base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOpt
   return std::make_unique<CudaCompiler>(api, path, options, files);
 }
 
+namespace {
+
+// The folder of the toolkit's headers: beside NVRTC, or beside another of the toolkit's libraries, whose package may be another.
+std::string toolkit_headers(const std::string& nvrtc, const SearchEnvironment& search, base::FileSystem& files) {
+  std::vector<std::string> folders = library_folders(files, search);
+  folders.insert(folders.begin(), base::parent(nvrtc));
+  std::vector<std::string> candidates;
+  for (const std::string& folder : folders) {
+    candidates.push_back(base::join(base::parent(folder), "include"));
+    candidates.push_back(base::join(base::parent(base::parent(folder)), "cuda_runtime/include"));
+  }
+  for (const std::string& candidate : candidates)
+    if (files.exists(base::join(candidate, "cuda_fp16.h"))) return candidate;
+  return "";
+}
+
+}  // namespace
+
 CudaCompiler::CudaCompiler(NvrtcApi api, std::string path, const CompilerOptions& options, base::FileSystem& files)
     : api_(api), path_(std::move(path)), files_(files), cache_(options.cache_directory, "cuda", ".cubin", files) {
   int major = 0, minor = 0, count = 0;
   api_.Version(&major, &minor);
   version_ = fmt::format("NVRTC {}.{}", major, minor);
+  headers_ = toolkit_headers(path_, options.search, files);
   if (api_.GetNumSupportedArchs(&count) == 0 && count > 0) {
     supported_.resize(static_cast<std::size_t>(count));
     api_.GetSupportedArchs(supported_.data());
@@ -263,6 +282,7 @@ base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, co
   // Functions without a mark are device functions (-default-device); entries are extern "C" __global__.
   std::vector<std::string> options = {"--gpu-architecture=" + target.option, "--std=c++20", "-default-device",
                                       "--ptxas-options=-v"};
+  if (source.toolkit_headers && !headers_.empty()) options.push_back("--include-path=" + headers_);
   const std::string flags = base::join_text(options, " ");
   for (const auto& [name, value] : source.defines) options.push_back("--define-macro=" + name + "=" + value);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -12,7 +13,7 @@ namespace hone::device::cuda {
 
 namespace {
 
-constexpr int most_threads = 1024, most_cluster_blocks = 16, portable_cluster_blocks = 8;
+constexpr int most_threads = 1024, most_programs_yz = 65535, most_cluster_blocks = 16, portable_cluster_blocks = 8;
 constexpr std::size_t unasked_shared_bytes = 48 << 10;
 // A kernel with more parameters than a launch gives would have the driver read beyond the list; they are zeros instead.
 constexpr std::size_t spare_parameters = 64;
@@ -135,6 +136,15 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
     if (launch.threads < 1 || launch.threads > most_threads)
       return wrong(base::ErrorKind::gate, fmt::format("1 to {} threads of a block", most_threads),
                    std::to_string(launch.threads), "correct num_warps");
+    for (const int extent : {launch.programs_y, launch.programs_z})
+      if (extent < 1 || extent > most_programs_yz)
+        return wrong(base::ErrorKind::gate, fmt::format("1 to {} programs along y and z", most_programs_yz),
+                     std::to_string(extent), "let x be the largest extent of the grid");
+    const std::int64_t block = std::int64_t{launch.threads} * launch.threads_y * launch.threads_z;
+    if (launch.threads_y < 1 || launch.threads_z < 1 || block > most_threads)
+      return wrong(base::ErrorKind::gate, fmt::format("1 to {} threads of a block", most_threads),
+                   fmt::format("{} x {} x {}", launch.threads, launch.threads_y, launch.threads_z),
+                   "use a smaller block");
     if (launch.dynamic_shared_bytes > std::size_t{1} << 30)
       return wrong(base::ErrorKind::gate, "shared memory that a block can have",
                    fmt::format("{} bytes", launch.dynamic_shared_bytes), "use fewer stages or a smaller tile");
@@ -170,11 +180,12 @@ base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std
     auto facts = program.entry(launch.entry);
     if (!facts) return facts.error();
     if (launch.programs == 0) continue;
-    if (facts->max_threads > 0 && launch.threads > facts->max_threads) {
+    const int threads = launch.threads * launch.threads_y * launch.threads_z;
+    if (facts->max_threads > 0 && threads > facts->max_threads) {
       return base::Error{base::ErrorKind::gate,
                          fmt::format("at most {} threads in a block of '{}', which takes {} registers a thread",
                                      facts->max_threads, launch.entry, facts->registers),
-                         std::to_string(launch.threads), program.name(),
+                         std::to_string(threads), program.name(),
                          "use fewer warps, or a smaller tile in each thread (or raise its __launch_bounds__)"};
     }
     if (auto raised = program.raise_limits(launch.entry, *facts, launch.dynamic_shared_bytes, launch.cluster_size);
@@ -184,8 +195,10 @@ base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std
     ready.entry = launch.entry;
     ready.program = program.name();
     ready.function = facts->function;
-    ready.grid = static_cast<unsigned>(launch.programs);
-    ready.block = static_cast<unsigned>(launch.threads);
+    ready.grid = {static_cast<unsigned>(launch.programs), static_cast<unsigned>(launch.programs_y),
+                  static_cast<unsigned>(launch.programs_z)};
+    ready.block = {static_cast<unsigned>(launch.threads), static_cast<unsigned>(launch.threads_y),
+                   static_cast<unsigned>(launch.threads_z)};
     ready.dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
     ready.cluster_size = launch.cluster_size;
     for (const Argument& argument : launch.arguments) ready.values.push_back(*slot_of(argument));
@@ -214,8 +227,8 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
     cluster.value.cluster[0] = static_cast<unsigned>(launch.cluster_size);
     cluster.value.cluster[1] = cluster.value.cluster[2] = 1;
     LaunchConfig config;
-    config.grid[0] = launch.grid;
-    config.block[0] = launch.block;
+    std::copy(launch.grid.begin(), launch.grid.end(), config.grid);
+    std::copy(launch.block.begin(), launch.block.end(), config.block);
     config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     config.stream = session.stream();
     if (launch.cluster_size > 1) {
@@ -224,8 +237,8 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
     }
     const Status status = session.driver().launch(&config, launch.function, pointers.data(), nullptr);
     const std::string call =
-        fmt::format("cuLaunchKernelEx of {} blocks of {} threads, {} bytes of dynamic shared memory", launch.grid,
-                    launch.block, launch.dynamic_shared_bytes);
+        fmt::format("cuLaunchKernelEx of {} blocks of {} threads, {} bytes of dynamic shared memory",
+                    fmt::join(launch.grid, " x "), fmt::join(launch.block, " x "), launch.dynamic_shared_bytes);
     if (auto launched =
             session.check(status, fmt::format("the kernel '{}' of '{}' to start", launch.entry, launch.program), call);
         !launched)

@@ -1,6 +1,7 @@
 // A compiled CUDA program and its launches, made ready: entries resolved, attributes raised, arguments laid out.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,7 +59,8 @@ class CudaProgram final : public Program {
 struct PreparedLaunch {
   std::string entry, program;
   Function function = nullptr;
-  unsigned grid = 0, block = 0, dynamic_shared_bytes = 0;
+  std::array<unsigned, 3> grid = {}, block = {};
+  unsigned dynamic_shared_bytes = 0;
   int cluster_size = 1;
   std::vector<std::uint64_t> values;       // one slot an argument; the value stands at its start
   std::optional<PreparedProduct> product;  // then `entry` is its name, and the rest means nothing

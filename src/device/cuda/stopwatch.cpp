@@ -98,15 +98,15 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   empty.entry = "hone_empty_l2";
   empty.program = gate_program_->name();
   empty.function = emptying->function;
-  empty.grid = 1024;
-  empty.block = 256;
+  empty.grid = {1024, 1, 1};
+  empty.block = {256, 1, 1};
   empty.values = {flush_buffer_, bytes / 16, 0xffffffffu};
   flush_ = {empty};
   PreparedLaunch launch;
   launch.entry = "hone_gate";
   launch.program = gate_program_->name();
   launch.function = facts->function;
-  launch.grid = launch.block = 1;
+  launch.grid = launch.block = {1, 1, 1};
   launch.values = {seen, gate_limit_ns};
   gate_ = {launch};
   ready_ = true;

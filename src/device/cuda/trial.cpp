@@ -49,6 +49,8 @@ Request request_for(const std::vector<Launch>& launches) {
     body.add(static_cast<std::int32_t>(launch.threads));
     body.add(static_cast<std::uint64_t>(launch.dynamic_shared_bytes));
     body.add(static_cast<std::int32_t>(launch.cluster_size));
+    for (const int extent : {launch.programs_y, launch.programs_z, launch.threads_y, launch.threads_z})
+      body.add(static_cast<std::int32_t>(extent));
     body.add(static_cast<std::uint32_t>(launch.arguments.size()));
     for (const Argument& argument : launch.arguments) {
       body.add(static_cast<std::uint8_t>(argument.index()));

@@ -132,6 +132,8 @@ class Server {
       launch.threads = reader.take<std::int32_t>();
       launch.dynamic_shared_bytes = reader.take<std::uint64_t>();
       launch.cluster_size = reader.take<std::int32_t>();
+      for (int* extent : {&launch.programs_y, &launch.programs_z, &launch.threads_y, &launch.threads_z})
+        *extent = reader.take<std::int32_t>();
       const auto arguments = reader.take<std::uint32_t>();
       for (std::uint32_t a = 0; a < arguments && reader.good(); ++a) {
         switch (reader.take<std::uint8_t>()) {

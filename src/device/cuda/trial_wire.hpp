@@ -10,7 +10,7 @@
 
 namespace hone::device::cuda {
 
-inline constexpr std::uint32_t kTrialMark = 0x686f6e31;  // "hon1": both sides speak of the same
+inline constexpr std::uint32_t kTrialMark = 0x686f6e32;  // "hon2": both sides speak of the same
 inline constexpr char kTrialReady = 'R', kTrialDone = 'D', kTrialFailed = 'F';
 inline constexpr std::size_t kTrialChunkBytes = std::size_t{8} << 20;
 

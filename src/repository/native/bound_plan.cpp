@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
-#include "base/text.hpp"
+#include "repository/quoted_includes.hpp"
 
 namespace hone::repository::native {
 
@@ -16,20 +16,6 @@ const char* embedded_text(const std::string& path) {
   for (const auto& file : kernels::embedded_sources())
     if (file.path == path) return file.text;
   return nullptr;
-}
-
-// Quoted includes of a text, relative to the root of the kernel library.
-std::vector<std::string> quoted_includes(const std::string& text) {
-  std::vector<std::string> found;
-  for (const std::string& line : base::split(text, '\n')) {
-    std::string code = base::trim(line);
-    if (!base::starts_with(code, "#")) continue;
-    code = base::trim(code.substr(1));
-    if (!base::starts_with(code, "include")) continue;
-    auto open = code.find('"'), close = code.rfind('"');
-    if (open != std::string::npos && close > open) found.push_back(code.substr(open + 1, close - open - 1));
-  }
-  return found;
 }
 
 }  // namespace
@@ -176,18 +162,6 @@ std::int64_t peak_scratch_bytes(const kernels::Plan& plan) {
   return peak;
 }
 
-base::Result<std::shared_ptr<device::Buffer>> ScratchPool::take(device::Device& device,
-                                                                const kernels::TensorSpec& tensor) {
-  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(tensor.bytes(), 1));
-  std::weak_ptr<device::Buffer>& known = buffers_[{tensor.name, bytes}];
-  if (auto shared = known.lock()) return shared;
-  auto buffer = device.allocate(bytes);
-  if (!buffer) return buffer.error();
-  std::shared_ptr<device::Buffer> shared = std::move(*buffer);
-  known = shared;
-  return shared;
-}
-
 base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device, const kernels::Plan& plan,
                                                          std::shared_ptr<device::Program> program,
                                                          const TensorViews& tensors, ScratchPool* pool) {
@@ -196,7 +170,7 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
   bound->program_ = std::move(program);
   Places places{{}, tensors};
   for (const auto& tensor : plan.scratch) {
-    auto buffer = (pool != nullptr ? *pool : own).take(device, tensor);
+    auto buffer = (pool != nullptr ? *pool : own).take(device, tensor.name, static_cast<std::size_t>(tensor.bytes()));
     if (!buffer) return buffer.error();
     places.scratch[tensor.name] = {buffer->get(), 0};
     bound->scratch_.push_back(std::move(*buffer));

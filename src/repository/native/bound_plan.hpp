@@ -1,7 +1,6 @@
 // A plan of the kernel library bound to a device: texts compiled, scratch allocated, arguments resolved to buffers.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
 #include "model/variant.hpp"
+#include "repository/resident_tensors.hpp"
 
 namespace hone::repository::native {
 
@@ -24,18 +24,7 @@ std::string launch_hash(const kernels::Plan& plan);
 // Largest number of scratch bytes alive at once when each tensor lives from its first to its last launch.
 std::int64_t peak_scratch_bytes(const kernels::Plan& plan);
 
-// Where each tensor of a problem begins.
-using TensorViews = std::map<std::string, device::BufferView>;
-
-// Scratch of plans that never run at the same time: those of one name and size share their memory while one of them lives, so
-// that plans which are timed against each other work at the same addresses.
-class ScratchPool {
- public:
-  base::Result<std::shared_ptr<device::Buffer>> take(device::Device& device, const kernels::TensorSpec& tensor);
-
- private:
-  std::map<std::pair<std::string, std::size_t>, std::weak_ptr<device::Buffer>> buffers_;
-};
+using TensorViews = repository::TensorViews;
 
 class BoundPlan {
  public:

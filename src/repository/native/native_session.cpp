@@ -2,46 +2,18 @@
 #include "repository/native/native_session.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
 #include "measure/physics.hpp"
 #include "model/version.hpp"
+#include "repository/held_out.hpp"
+#include "repository/launch_subject.hpp"
 
 namespace hone::repository::native {
 
 namespace {
-
-// One pass, or several in a row, of one implementation. Subjects of one size share the workload: same inputs, same addresses.
-class PlanSubject final : public measure::Subject {
- public:
-  PlanSubject(std::string name, device::Device& device, std::shared_ptr<Workload> workload)
-      : name_(std::move(name)), device_(device), workload_(std::move(workload)) {}
-
-  void add(kernels::Pass pass, std::unique_ptr<BoundPlan> plan) {
-    passes_.push_back(pass);
-    launches_.insert(launches_.end(), plan->launches().begin(), plan->launches().end());
-    plans_.push_back(std::move(plan));
-  }
-
-  std::string name() const override { return name_; }
-
-  base::Result<model::Sample> sample() override {
-    for (kernels::Pass pass : passes_)
-      if (auto restored = workload_->restore(pass); !restored) return restored.error();
-    return device_.time(launches_, device::TimingConditions{});
-  }
-
- private:
-  std::string name_;
-  device::Device& device_;
-  std::shared_ptr<Workload> workload_;
-  std::vector<kernels::Pass> passes_;
-  std::vector<std::unique_ptr<BoundPlan>> plans_;
-  std::vector<device::Launch> launches_;
-};
 
 base::Error unknown_provider(const std::string& provider) {
   return {base::ErrorKind::usage, "a provider of the built-in repository: eager", "'" + provider + "'", "provider",
@@ -135,15 +107,9 @@ std::vector<std::string> NativeSession::sizes() const {
 }
 
 std::vector<std::string> NativeSession::held_out_sizes() const {
-  // The geometric middle of neighbours, rounded to a multiple of 64 where that stays between them.
   std::vector<std::string> names;
-  for (std::size_t i = 0; i + 1 < sizes_.size(); ++i) {
-    double middle = std::sqrt(static_cast<double>(sizes_[i]) * static_cast<double>(sizes_[i + 1]));
-    std::int64_t x = std::llround(middle / 64.0) * 64;
-    if (x <= sizes_[i] || x >= sizes_[i + 1]) x = static_cast<std::int64_t>(middle);
-    if (x > sizes_[i] && x < sizes_[i + 1] && operation_.check(problem_at(x)).empty())
-      names.push_back(std::to_string(x));
-  }
+  for (const std::int64_t x : sizes_between(sizes_))
+    if (operation_.check(problem_at(x)).empty()) names.push_back(std::to_string(x));
   return names;
 }
 
@@ -296,13 +262,17 @@ base::Result<std::unique_ptr<measure::Subject>> NativeSession::make_subject(
     const std::vector<model::SourceEdit>& edits) {
   auto tensors = workload(x);
   if (!tensors) return tensors.error();
-  auto subject = std::make_unique<PlanSubject>(name, context_.device, *tensors);
+  // Subjects of one size share the workload: same inputs, same addresses.
+  auto subject = std::make_unique<LaunchSubject>(name, context_.device);
   for (const auto& [pass, plan] : passes) {
     auto compiled = program(plan, operation_.name() + " " + kernels::name_of(pass), edits);
     if (!compiled) return compiled.error();
     auto bound = BoundPlan::bind(context_.device, plan, *compiled, (*tensors)->views(), &scratch_);
     if (!bound) return bound.error();
-    subject->add(pass, std::move(*bound));
+    const std::vector<device::Launch>& launches = (*bound)->launches();
+    subject->add(
+        launches, [workload = *tensors, pass = pass] { return workload->restore(pass); },
+        std::shared_ptr<BoundPlan>(std::move(*bound)));
   }
   return std::unique_ptr<measure::Subject>(std::move(subject));
 }

@@ -100,8 +100,6 @@ class NativeSession final : public Session {
   base::Result<BoundPass> bind_pass(kernels::Pass pass, std::int64_t x);
   base::Result<model::Counters> system_counters();
   base::Result<model::Counters> gpu_counters();
-  base::Result<model::Counters> capture(const std::vector<std::string>& kernels);
-  void add_instructions(const device::Program& program, model::Counters& counters);
   std::vector<Change> changes_of(kernels::Pass pass, std::int64_t x) const;
   base::Result<model::Comparison> compare_with(const Change& change, kernels::Pass pass, std::int64_t x);
   base::Result<std::vector<model::Experiment>> experiments(std::string& left_out);

@@ -14,21 +14,9 @@ namespace hone::repository::native {
 
 namespace {
 
-using measure::GuardedImage;
-
-constexpr std::int64_t kDeadlineNs =
-    60'000'000'000;  // of one run of a small shape; only a kernel that hangs gets there
-
 bool contains(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
-
-// One run's memory: an image of each tensor, and the buffer it is sent to.
-struct Placed {
-  GuardedImage image;
-  std::unique_ptr<device::Buffer> buffer;
-};
-using Memory = std::map<std::string, Placed>;
 
 class CaseRun {
  public:
@@ -77,26 +65,19 @@ class CaseRun {
 
   bool is_generated(const std::string& name) const { return contains(generated_, name); }
 
-  // Images and buffers of every tensor as they are before `pass`: inputs set, saved tensors as the last forward left them,
-  // the rest poisoned.
-  base::Result<Memory> place(const kernels::PassSpec& spec, const kernels::Values& before) {
-    Memory memory;
+  // Every tensor as it is before the pass: inputs set, saved tensors as the last forward left them, the rest poisoned.
+  std::map<std::string, GuardedTensor> guarded(const kernels::PassSpec& spec, const kernels::Values& before) const {
+    std::map<std::string, GuardedTensor> tensors;
     for (const auto& [name, tensor] : specs_) {
-      Placed placed{GuardedImage({element_type(tensor.dtype), tensor.rows, tensor.columns, tensor.row_stride},
-                                 which_.misaligned_bytes),
-                    nullptr};
+      GuardedTensor guarded;
+      guarded.shape = {element_type(tensor.dtype), tensor.rows, tensor.columns, tensor.row_stride};
       if (contains(spec.inputs, name) || is_generated(name))
-        placed.image.set(saved_.count(name) ? saved_.at(name) : before.at(name));
-      auto buffer = device_.allocate(placed.image.bytes().size());
-      if (!buffer) return buffer.error();
-      placed.buffer = std::move(*buffer);
-      if (auto sent =
-              device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size());
-          !sent)
-        return sent.error();
-      memory.emplace(name, std::move(placed));
+        guarded.values = saved_.count(name) ? saved_.at(name) : before.at(name);
+      guarded.output = contains(spec.outputs, name) || contains(spec.saved, name);
+      guarded.may_change = contains(spec.overwritten, name);
+      tensors.emplace(name, std::move(guarded));
     }
-    return memory;
+    return tensors;
   }
 
   base::Result<CaseResult> one_pass(kernels::Pass pass, const kernels::Values& before) {
@@ -121,72 +102,21 @@ class CaseRun {
       if (kind == base::ErrorKind::preflight || kind == base::ErrorKind::interrupted) return program.error();
       return failed("does not compile: " + program.error().found);
     }
-    auto first = run_once(spec, plan, *program, before, true);
-    if (!first) return first.error();
-    if (!first->fault.empty()) return failed(first->fault);
-    auto second = run_once(spec, plan, *program, before, false);
-    if (!second) return second.error();
-    if (!second->fault.empty()) return failed(second->fault);
-
-    for (const auto& [name, placed] : first->memory) {
-      const bool output = contains(spec.outputs, name) || contains(spec.saved, name);
-      if (std::string wrong = check_surroundings(spec, name, placed, output); !wrong.empty()) return failed(wrong);
-      if (!output) continue;
-      if (std::string wrong = check_values(pass, name, placed.image.values(), before, result); !wrong.empty())
-        return failed(wrong);
-      if (auto at = measure::first_difference(placed.image.bytes(), second->memory.at(name).image.bytes()))
-        return failed(fmt::format("{}: two runs on the same inputs differ from byte {} on", name, *at));
-    }
-    for (const std::string& name : spec.saved) saved_[name] = first->memory.at(name).image.values();
+    const auto bind = [&](const TensorViews& views) -> base::Result<BoundLaunches> {
+      auto plan_bound = BoundPlan::bind(device_, plan, *program, views);
+      if (!plan_bound) return plan_bound.error();
+      std::shared_ptr<BoundPlan> bound = std::move(*plan_bound);
+      return BoundLaunches{bound->launches(), bound, [this, bound] { return bound->poison_scratch(device_); }};
+    };
+    auto outcome = run_guarded(device_, guarded(spec, before), which_.misaligned_bytes, bind);
+    if (!outcome) return outcome.error();
+    if (!outcome->fault.empty()) return failed(outcome->fault);
+    for (const auto& [name, values] : outcome->outputs)
+      if (std::string wrong = check_values(pass, name, values, before, result); !wrong.empty()) return failed(wrong);
+    if (!outcome->unsteady.empty()) return failed(outcome->unsteady);
+    for (const std::string& name : spec.saved) saved_[name] = outcome->outputs.at(name);
     result.passed = true;
     return result;
-  }
-
-  struct Run {
-    Memory memory;
-    std::string fault;  // the kernel crashed, hung or could not be launched
-  };
-
-  // `untried`: these launches were never run on these sizes; afterwards there is nothing left to isolate.
-  base::Result<Run> run_once(const kernels::PassSpec& spec, const kernels::Plan& plan,
-                             std::shared_ptr<device::Program> program, const kernels::Values& before, bool untried) {
-    auto memory = place(spec, before);
-    if (!memory) return memory.error();
-    TensorViews views;
-    for (auto& [name, placed] : *memory) views[name] = {placed.buffer.get(), placed.image.tensor_offset()};
-    auto bound = BoundPlan::bind(device_, plan, std::move(program), views);
-    if (!bound) return bound.error();
-    if (auto poisoned = (*bound)->poison_scratch(device_); !poisoned) return poisoned.error();
-    Run run;
-    const auto& launches = (*bound)->launches();
-    if (auto ran = untried ? device_.try_run(launches, kDeadlineNs) : device_.run(launches); !ran) {
-      if (ran.error().kind == base::ErrorKind::interrupted) return ran.error();
-      run.fault = "does not run: " + ran.error().found;
-      return run;
-    }
-    for (auto& [name, placed] : *memory)
-      if (auto read =
-              device_.download(placed.image.bytes().data(), {placed.buffer.get(), 0}, placed.image.bytes().size());
-          !read)
-        return read.error();
-    run.memory = std::move(*memory);
-    return run;
-  }
-
-  // Guard bands and row gaps of every tensor, unwritten elements of outputs, and inputs that the pass must leave alone.
-  std::string check_surroundings(const kernels::PassSpec& spec, const std::string& name, const Placed& placed,
-                                 bool output) {
-    const bool held_values = contains(spec.inputs, name) || is_generated(name);
-    const measure::ImageFaults faults = placed.image.faults(output && !held_values);
-    if (!faults.ok()) return name + ": " + faults.describe();
-    if (!held_values || output || contains(spec.overwritten, name)) return "";
-    GuardedImage untouched({element_type(specs_.at(name).dtype), specs_.at(name).rows, specs_.at(name).columns,
-                            specs_.at(name).row_stride},
-                           which_.misaligned_bytes);
-    untouched.set(saved_.count(name) ? saved_.at(name) : values_.at(name));
-    if (measure::first_difference(untouched.bytes(), placed.image.bytes()))
-      return name + ": an input that the pass must leave alone was changed";
-    return "";
   }
 
   std::string check_values(kernels::Pass pass, const std::string& name, const std::vector<double>& found,

@@ -15,6 +15,7 @@
 #include "kernels/catalog/operation.hpp"
 #include "measure/numerics.hpp"
 #include "model/variant.hpp"
+#include "repository/guarded_run.hpp"
 
 namespace hone::repository::native {
 
@@ -22,14 +23,6 @@ struct VerificationCase {
   kernels::Problem problem;
   std::size_t misaligned_bytes = 0;  // how far the bases are from a 64-byte boundary
   std::string label;                 // "33 x 1000 fp32 casting_mode=gemma, rows padded by 3"
-};
-
-struct CaseResult {
-  std::string kernel, mode, dtype, shape, label;
-  double error = 0, bound = 0;  // of the worst element, relative to its own bound: error <= bound passes
-  bool passed = false;
-  std::map<std::string, measure::Deviation> deviations;  // by output
-  std::string failure;                                   // tensor, element, value, reference; or what else went wrong
 };
 
 enum class Extent { smoke, full };

@@ -1,7 +1,6 @@
 // The tensors of one problem, resident on a device: inputs filled once, overwritten inputs restorable.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,12 +12,6 @@
 
 namespace hone::repository::native {
 
-struct PlacedTensor {
-  kernels::TensorSpec spec;
-  std::unique_ptr<device::Buffer> buffer;
-  std::unique_ptr<device::Buffer> backup;  // of inputs that a pass overwrites
-};
-
 class Workload {
  public:
   // Allocates every tensor of the problem and fills the inputs of its passes with fresh random values of their distribution.
@@ -26,7 +19,7 @@ class Workload {
   static base::Result<std::unique_ptr<Workload>> create(device::Device& device, const kernels::Operation& operation,
                                                         const kernels::Problem& problem, std::uint64_t seed);
 
-  TensorViews views() const;
+  TensorViews views() const { return tensors_->views(); }
   // Takes what a forward pass left in tensors that backward reads and overwrites for what restore brings back. Once, after the
   // first forward pass.
   base::Result<void> keep_saved();
@@ -34,13 +27,12 @@ class Workload {
   base::Result<void> restore(kernels::Pass pass);
 
  private:
-  Workload(device::Device& device, const kernels::Operation& operation, kernels::Problem problem)
-      : device_(device), operation_(operation), problem_(std::move(problem)) {}
+  Workload(const kernels::Operation& operation, kernels::Problem problem)
+      : operation_(operation), problem_(std::move(problem)) {}
 
-  device::Device& device_;
   const kernels::Operation& operation_;
   kernels::Problem problem_;
-  std::map<std::string, PlacedTensor> tensors_;
+  std::unique_ptr<ResidentTensors> tensors_;
 };
 
 }  // namespace hone::repository::native

@@ -174,6 +174,21 @@ TEST_F(CudaDeviceTest, ALaunchIsOneBlockForEachProgramWithItsArguments) {
   EXPECT_EQ(seen.values[4], 0U) << "a parameter that the launch does not give is zero, not memory beyond the list";
 }
 
+TEST_F(CudaDeviceTest, AGridAndABlockHaveUpToThreeExtents) {
+  Launch one = launch(7, 16);
+  one.programs_y = 5, one.programs_z = 2, one.threads_y = 8, one.threads_z = 4;
+  ASSERT_TRUE(device_->run({one}));
+  const LaunchConfig& seen = fake_gpu().launches.front().config;
+  EXPECT_THAT(seen.grid, ::testing::ElementsAre(7U, 5U, 2U));
+  EXPECT_THAT(seen.block, ::testing::ElementsAre(16U, 8U, 4U));
+  one.threads_y = 65;
+  const auto crowded = device_->run({one});
+  ASSERT_FALSE(crowded);
+  EXPECT_THAT(crowded.error().found, HasSubstr("16 x 65 x 4"));
+  one.threads_y = 1, one.programs_y = 70'000;
+  EXPECT_FALSE(device_->run({one}));
+}
+
 TEST_F(CudaDeviceTest, ClustersAreAnAttributeAndLargeOnesAreAllowedFirst) {
   Launch one = launch(16);
   one.cluster_size = 4;

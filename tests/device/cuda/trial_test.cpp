@@ -112,6 +112,7 @@ class ServedTrial : public TrialTest {
     text.add(std::int32_t{64});
     text.add(std::uint64_t{0});
     text.add(std::int32_t{1});
+    for (const std::int32_t extent : {3, 1, 2, 1}) text.add(extent);  // of grid and block along y and z
     text.add(std::uint32_t{2});
     text.add(std::uint8_t{0});
     text.add(std::uint32_t{0});
@@ -155,6 +156,8 @@ TEST_F(ServedTrial, RunsTheLaunchesOnCopiesAndStaysForTheNextRequest) {
   EXPECT_EQ(status, 0);
   ASSERT_EQ(fake_gpu().launches.size(), 2U);
   EXPECT_EQ(fake_gpu().launches[0].config.grid[0], 2U);
+  EXPECT_EQ(fake_gpu().launches[0].config.grid[1], 3U);
+  EXPECT_EQ(fake_gpu().launches[0].config.block[1], 2U);
   EXPECT_EQ(fake_gpu().launches[0].values[1], 11U);
   EXPECT_NE(fake_gpu().launches[0].values[0], data_->pointer() + 4) << "the caller's own memory";
 }

@@ -1,0 +1,191 @@
+// The launches of a pass under given settings.
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+#include "repository/manifest/problem.hpp"
+
+namespace hone::repository::manifest {
+
+namespace {
+
+constexpr std::int64_t kMostPrograms = (std::int64_t{1} << 31) - 1, kMostProgramsYZ = 65535;
+constexpr std::int64_t kMostThreads = 1024, kMostSharedBytes = std::int64_t{1} << 20, kMostWorkers = 1024;
+
+base::Error excluded(const Expression& rule, const std::string& what, const model::Settings& settings) {
+  std::string values;
+  for (const auto& [name, value] : settings) values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, value);
+  base::Error error = rule.error(what, values.empty() ? "no settings" : values, "leave this configuration out");
+  error.kind = base::ErrorKind::gate;
+  return error;
+}
+
+class Planner {
+ public:
+  Planner(const Manifest& manifest, const Problem& problem, const PassDecl& pass, const model::Settings& settings)
+      : manifest_(manifest), problem_(problem), pass_(pass), settings_(settings), scope_{problem.sizes, {}} {
+    for (const auto& [name, value] : settings) scope_.whole[name] = value;
+  }
+
+  base::Result<Plan> run() {
+    if (auto kept = check_rules(); !kept) return kept.error();
+    Plan plan;
+    plan.pass = pass_.name;
+    plan.defines = manifest_.defines;
+    plan.defines.insert(plan.defines.end(), problem_.dtype->defines.begin(), problem_.dtype->defines.end());
+    for (const KnobDecl* knob : manifest_.knobs_of(pass_.name))
+      if (const auto value = settings_.find(knob->name); value != settings_.end())
+        plan.defines.emplace_back(knob->name, std::to_string(value->second));
+    for (const auto& [name, role] : pass_.roles) {
+      if (role != Role::scratch) continue;
+      auto scratch = scratch_of(*manifest_.find_tensor(name));
+      if (!scratch) return scratch.error();
+      plan.scratch.push_back(std::move(*scratch));
+    }
+    for (const LaunchDecl& launch : pass_.launches) {
+      auto planned = launch_of(launch);
+      if (!planned) return planned.error();
+      plan.launches.push_back(std::move(*planned));
+    }
+    return plan;
+  }
+
+ private:
+  base::Result<void> check_rules() {
+    std::vector<const Expression*> rules;
+    for (const KnobDecl* knob : manifest_.knobs_of(pass_.name)) {
+      if (!settings_.count(knob->name))
+        return base::Error{base::ErrorKind::gate, "a value of every knob of " + pass_.name, "none of " + knob->name,
+                           manifest_.path, "leave this configuration out"};
+      if (knob->valid) rules.push_back(&*knob->valid);
+    }
+    if (pass_.valid) rules.push_back(&*pass_.valid);
+    for (const Expression* rule : rules) {
+      auto holds = rule->whole(scope_);
+      if (!holds) return holds.error();
+      if (*holds == 0) return excluded(*rule, "settings for which " + rule->text(), settings_);
+    }
+    return {};
+  }
+
+  base::Result<Tensor> scratch_of(const TensorDecl& tensor) {
+    Tensor scratch{tensor.name, tensor.type.value_or(problem_.dtype->type), 1};
+    for (const Expression& extent : tensor.shape) {
+      auto value = within(extent, 0, std::int64_t{1} << 40, "an extent");
+      if (!value) return value.error();
+      if (__builtin_mul_overflow(scratch.elements, *value, &scratch.elements) || scratch.elements > std::int64_t{1}
+                                                                                                        << 44)
+        return excluded(extent, "scratch that a memory can hold", settings_);
+    }
+    return scratch;
+  }
+
+  base::Result<std::int64_t> within(const Expression& expression, std::int64_t least, std::int64_t most,
+                                    const char* what) {
+    auto value = expression.whole(scope_);
+    if (!value) return value;
+    if (*value >= least && *value <= most) return value;
+    base::Error error = excluded(expression, fmt::format("{} from {} to {}", what, least, most), settings_);
+    error.found = fmt::format("{} ({})", *value, error.found);
+    return error;
+  }
+
+  base::Result<PlannedLaunch> launch_of(const LaunchDecl& launch) {
+    PlannedLaunch planned;
+    planned.entry = launch.entry;
+    for (std::size_t i = 0; i < launch.grid.size(); ++i) {
+      auto extent = within(launch.grid[i], 1, i == 0 ? kMostPrograms : kMostProgramsYZ, "programs of the grid");
+      if (!extent) return extent.error();
+      planned.grid[i] = *extent;
+    }
+    if (manifest_.language == Language::cuda) {
+      std::int64_t threads = 1;
+      for (std::size_t i = 0; i < launch.block.size(); ++i) {
+        auto extent = within(launch.block[i], 1, kMostThreads, "threads of a block");
+        if (!extent) return extent.error();
+        planned.block[i] = static_cast<int>(*extent);
+        threads *= *extent;
+      }
+      if (threads > kMostThreads)
+        return excluded(launch.block.front(), fmt::format("at most {} threads of a block", kMostThreads), settings_);
+      auto shared = within(launch.shared_bytes, 0, kMostSharedBytes, "bytes of shared memory");
+      if (!shared) return shared.error();
+      planned.shared_bytes = *shared;
+    } else {
+      auto workers = within(launch.workers, 0, kMostWorkers, "threads to work on");
+      if (!workers) return workers.error();
+      planned.block[0] = static_cast<int>(*workers);
+    }
+    auto arguments = arguments_of(manifest_, problem_, launch.arguments, settings_);
+    if (!arguments) return arguments.error();
+    planned.arguments = std::move(*arguments);
+    return planned;
+  }
+
+  const Manifest& manifest_;
+  const Problem& problem_;
+  const PassDecl& pass_;
+  const model::Settings& settings_;
+  Scope scope_;
+};
+
+}  // namespace
+
+base::Result<Plan> plan_of(const Manifest& manifest, const Problem& problem, const PassDecl& pass,
+                           const model::Settings& settings) {
+  return Planner(manifest, problem, pass, settings).run();
+}
+
+base::Result<std::vector<PlannedArgument>> arguments_of(const Manifest& manifest, const Problem& problem,
+                                                        const std::vector<ArgumentDecl>& arguments,
+                                                        const model::Settings& settings) {
+  Scope scope{problem.sizes, {}};
+  for (const auto& [name, value] : settings) scope.whole[name] = value;
+  for (const ScalarDecl& scalar : manifest.scalars) {
+    if (scalar.type == ScalarType::fp32) {
+      auto value = scalar.value.real({problem.sizes, {}});
+      if (!value) return value.error();
+      scope.real[scalar.name] = *value;
+    } else {
+      auto value = scalar.value.whole({problem.sizes, {}});
+      if (!value) return value.error();
+      scope.whole[scalar.name] = *value;
+    }
+  }
+  std::vector<PlannedArgument> planned;
+  for (const ArgumentDecl& argument : arguments) {
+    if (!argument.tensor.empty()) {
+      planned.emplace_back(argument.tensor);
+    } else if (argument.type == ScalarType::fp32) {
+      auto value = argument.value.real(scope);
+      if (!value) return value.error();
+      planned.emplace_back(static_cast<float>(*value));
+    } else {
+      auto value = argument.value.whole(scope);
+      if (!value) return value.error();
+      const auto narrow = static_cast<std::int32_t>(*value);
+      if (argument.type == ScalarType::int64)
+        planned.emplace_back(*value);
+      else if (narrow == *value)
+        planned.emplace_back(narrow);
+      else
+        return argument.value.error("an argument that fits in 32 bits", std::to_string(*value),
+                                    "pass it as int64, or choose smaller sizes");
+    }
+  }
+  return planned;
+}
+
+std::string launch_hash(const Plan& plan) {
+  std::string text;
+  for (const PlannedLaunch& launch : plan.launches) {
+    text += fmt::format("{}|{},{},{}|{},{},{}|{}", launch.entry, launch.grid[0], launch.grid[1], launch.grid[2],
+                        launch.block[0], launch.block[1], launch.block[2], launch.shared_bytes);
+    for (const PlannedArgument& argument : launch.arguments)
+      text += std::visit([](const auto& value) { return fmt::format("|{}", value); }, argument);
+    text += '\n';
+  }
+  for (const Tensor& scratch : plan.scratch) text += fmt::format("{}:{}\n", scratch.name, scratch.elements);
+  return base::content_hash(text);
+}
+
+}  // namespace hone::repository::manifest

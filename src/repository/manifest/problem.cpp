@@ -1,0 +1,192 @@
+// Sizes, tensors and traffic. Launches are in plan.cpp.
+#include "repository/manifest/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace hone::repository::manifest {
+
+namespace {
+
+// More than any memory holds; products of sizes stay far from the end of 64 bits.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 44;
+// Of the values of one element where the manifest does not say: a handful of roundings, and a sum of some length.
+constexpr double kDefaultRoundings = 16;
+
+Scope scope_of(const Problem& problem) { return {problem.sizes, {}}; }
+
+bool reads(Role role) { return role == Role::input || role == Role::inout; }
+bool writes(Role role) { return role == Role::output || role == Role::inout; }
+
+}  // namespace
+
+base::Result<Problem> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
+                                 const std::map<std::string, std::int64_t>& free) {
+  Problem problem{x, &dtype, {{manifest.x_name, x}}};
+  for (const SizeSymbol& symbol : manifest.symbols) {
+    const auto given = free.find(symbol.name);
+    auto value = given != free.end() && !symbol.derived ? base::Result<std::int64_t>(given->second)
+                                                        : symbol.value.whole(scope_of(problem));
+    if (!value) return value.error();
+    if (*value < (symbol.derived ? 0 : 1))
+      return symbol.value.error(fmt::format("{} of at least {}", symbol.name, symbol.derived ? 0 : 1),
+                                fmt::format("{} at {} = {}", *value, manifest.x_name, x),
+                                "bound it from below with max(1, ...)");
+    problem.sizes[symbol.name] = *value;
+  }
+  if (!manifest.valid) return problem;
+  auto valid = manifest.valid->whole(scope_of(problem));
+  if (!valid) return valid.error();
+  if (*valid == 0)
+    return manifest.valid->error("a size that the kernel can run: " + manifest.valid->text(),
+                                 fmt::format("{} = {}", manifest.x_name, x), "choose other --sizes");
+  return problem;
+}
+
+namespace {
+
+base::Result<std::int64_t> elements_of(const TensorDecl& tensor, const Scope& scope) {
+  std::int64_t elements = 1;
+  for (const Expression& extent : tensor.shape) {
+    auto value = extent.whole(scope);
+    if (!value) return value.error();
+    if (*value < 0) return extent.error("an extent of at least 0", std::to_string(*value), "correct the shape");
+    if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMostElements)
+      return extent.error(fmt::format("at most {} elements of '{}'", kMostElements, tensor.name), "more",
+                          "choose smaller sizes");
+  }
+  return elements;
+}
+
+}  // namespace
+
+base::Result<std::vector<Tensor>> tensors_of(const Manifest& manifest, const Problem& problem) {
+  std::vector<Tensor> tensors;
+  for (const TensorDecl& tensor : manifest.tensors) {
+    const bool scratch_alone = std::all_of(manifest.passes.begin(), manifest.passes.end(), [&](const PassDecl& pass) {
+      const auto role = pass.roles.find(tensor.name);
+      return role == pass.roles.end() || role->second == Role::scratch;
+    });
+    if (scratch_alone) continue;
+    auto elements = elements_of(tensor, scope_of(problem));
+    if (!elements) return elements.error();
+    tensors.push_back({tensor.name, tensor.type.value_or(problem.dtype->type), *elements});
+  }
+  return tensors;
+}
+
+bool is_given(const Manifest& manifest, const std::string& tensor) {
+  // Forward comes first: what it only writes is not given to backward either.
+  for (const PassDecl& pass : manifest.passes)
+    if (const auto role = pass.roles.find(tensor); role != pass.roles.end() && role->second != Role::scratch)
+      return reads(role->second);
+  return false;
+}
+
+std::vector<std::string> overwritten_in(const PassDecl& pass) {
+  std::vector<std::string> names;
+  for (const auto& [tensor, role] : pass.roles)
+    if (role == Role::inout) names.push_back(tensor);
+  return names;
+}
+
+base::Result<measure::InputSpec> input_of(const Manifest& manifest, const Problem& problem, const TensorDecl& tensor,
+                                          std::uint64_t seed) {
+  (void)manifest;
+  measure::InputSpec spec;
+  spec.dtype = tensor.type.value_or(problem.dtype->type);
+  spec.seed = seed;
+  auto first = tensor.values.first.real(scope_of(problem)), second = tensor.values.second.real(scope_of(problem));
+  if (!first) return first.error();
+  if (!second) return second.error();
+  spec.offset = *first;
+  switch (tensor.values.distribution) {
+    case ValuesDecl::Distribution::zeros: spec.distribution = measure::Distribution::zeros; return spec;
+    case ValuesDecl::Distribution::normal: spec.scale = *second; return spec;
+    case ValuesDecl::Distribution::uniform: spec.distribution = measure::Distribution::uniform; break;
+    case ValuesDecl::Distribution::integers: spec.distribution = measure::Distribution::labels; break;
+  }
+  spec.scale = *second - *first;
+  constexpr double kMostLabels = 0x1p53;
+  if (!(spec.scale > 0) || spec.scale >= kMostLabels)
+    return tensor.values.second.error("a range of '" + tensor.name + "' that is not empty",
+                                      fmt::format("{} to {}", *first, *second), "correct the bounds");
+  return spec;
+}
+
+base::Result<double> tolerance_of(const Manifest& manifest, const Problem& problem, const TensorDecl& tensor) {
+  (void)manifest;
+  Scope scope = scope_of(problem);
+  const double eps = measure::unit_roundoff(tensor.type.value_or(problem.dtype->type));
+  scope.real["eps"] = eps;
+  if (!tensor.tolerance) return kDefaultRoundings * eps;
+  auto factor = tensor.tolerance->real(scope);
+  if (!factor) return factor.error();
+  if (!(*factor >= 0) || *factor > 1)
+    return tensor.tolerance->error("a tolerance from 0 to 1, relative to the values", fmt::format("{}", *factor),
+                                   "count roundings, such as \"4 * eps\"");
+  return *factor;
+}
+
+base::Result<PassTraffic> traffic_of(const Manifest& manifest, const Problem& problem, const PassDecl& pass) {
+  auto tensors = tensors_of(manifest, problem);
+  if (!tensors) return tensors.error();
+  PassTraffic traffic;
+  for (const Tensor& tensor : *tensors) {
+    const auto role = pass.roles.find(tensor.name);
+    if (role == pass.roles.end()) continue;
+    if (reads(role->second)) traffic.bytes_read += static_cast<double>(tensor.bytes());
+    if (writes(role->second)) traffic.bytes_written += static_cast<double>(tensor.bytes());
+  }
+  Scope scope = scope_of(problem);
+  scope.whole["dtype_bytes"] = static_cast<std::int64_t>(measure::size_of(problem.dtype->type));
+  for (const auto& [stated, value] : {std::pair{&pass.bytes_read, &traffic.bytes_read},
+                                      {&pass.bytes_written, &traffic.bytes_written},
+                                      {&pass.flops, &traffic.flops},
+                                      {&pass.matrix_flops, &traffic.matrix_flops}}) {
+    if (!*stated) continue;
+    auto given = (*stated)->real(scope);
+    if (!given) return given.error();
+    if (*given < 0) return (*stated)->error("a count of at least 0", fmt::format("{}", *given), "correct it");
+    *value = *given;
+  }
+  if (traffic.matrix_flops > traffic.flops) traffic.flops = traffic.matrix_flops;
+  return traffic;
+}
+
+namespace {
+
+// The next combination, the last knob fastest; false after the last one.
+bool advance(std::vector<std::size_t>& digits, const std::vector<const KnobDecl*>& knobs) {
+  for (std::size_t i = digits.size(); i-- > 0;) {
+    if (++digits[i] < knobs[i]->values.size()) return true;
+    digits[i] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+model::Settings current_settings(const Manifest& manifest, const std::string& pass) {
+  model::Settings settings;
+  for (const KnobDecl* knob : manifest.knobs_of(pass)) settings[knob->name] = knob->current.at(pass);
+  return settings;
+}
+
+std::vector<model::Settings> valid_settings(const Manifest& manifest, const Problem& problem, const PassDecl& pass) {
+  std::vector<model::Settings> all;
+  const model::Settings current = current_settings(manifest, pass.name);
+  if (plan_of(manifest, problem, pass, current)) all.push_back(current);
+  const std::vector<const KnobDecl*> knobs = manifest.knobs_of(pass.name);
+  std::vector<std::size_t> digits(knobs.size(), 0);
+  do {
+    model::Settings settings;
+    for (std::size_t i = 0; i < knobs.size(); ++i) settings[knobs[i]->name] = knobs[i]->values[digits[i]];
+    if (settings != current && plan_of(manifest, problem, pass, settings)) all.push_back(std::move(settings));
+  } while (advance(digits, knobs));
+  return all;
+}
+
+}  // namespace hone::repository::manifest

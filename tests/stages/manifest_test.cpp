@@ -1,0 +1,138 @@
+// A user's own kernel through all three stages: really compiled, run, judged and installed; only its times are made up.
+#include <gmock/gmock.h>
+
+#include "stages/finalize/finalize.hpp"
+#include "stages/profile/profile.hpp"
+#include "tests/repository/manifest/manifest_fixture.hpp"
+#include "tests/stages/stage_fixture.hpp"
+#include "tests/support/timed_device.hpp"
+
+namespace hone::repository::manifest {
+namespace {
+
+using stages::Ending;
+using ::testing::HasSubstr;
+
+class AManifestInTheStages : public ManifestTest {
+ protected:
+  void SetUp() override {
+    ManifestTest::SetUp();
+    write("hone.toml",
+          changed("test = [\"make\", \"test\"]", "test = [\"sh\", \"-c\", \"test -f row_scale.cpp && echo 1..3\"]"));
+    // Every program costs its share of the launch: four rows a program are fastest.
+    timed_ = std::make_unique<test::TimedDevice>(*device_, time_, [](const std::vector<device::Launch>& launches) {
+      double ns = 20'000;
+      for (const device::Launch& launch : launches) ns += 500.0 * static_cast<double>(launch.programs);
+      return ns;
+    });
+  }
+
+  base::Result<std::unique_ptr<Repository>> repository() {
+    auto manifest = load_manifest(files_, folder_.path());
+    if (!manifest) return manifest.error();
+    ManifestContext context{*timed_, timed_.get(), files_, time_};
+    context.processes = &processes_;
+    return std::unique_ptr<Repository>(std::make_unique<ManifestRepository>(std::move(context), std::move(*manifest)));
+  }
+  std::string at(const std::string& name) { return folder_ / ("work/row_scale/" + name); }
+
+  void profile() {
+    auto opened = repository();
+    ASSERT_TRUE(opened) << base::describe(opened.error());
+    stages::ProfileOptions options;
+    options.workspace_root = folder_ / "work";
+    options.autonomous = true;
+    auto outcome = stages::profile(**opened, request(), options, ports_);
+    ASSERT_TRUE(outcome) << base::describe(outcome.error());
+    profile_ = outcome->profile;
+  }
+  model::ComparisonDocument optimize(const std::string& proposer = "") {
+    auto session = (*repository())->open(profile_.request);
+    EXPECT_TRUE(session);
+    stages::OptimizeOptions options;
+    options.autonomous = true;
+    options.proposer = proposer;
+    options.max_variants = 3;
+    auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
+    auto outcome = stages::optimize(**session, profile_, options, *workspace, ports_);
+    EXPECT_TRUE(outcome) << base::describe(outcome.error());
+    return outcome ? outcome->comparison : model::ComparisonDocument{};
+  }
+  stages::FinalizeOutcome finalize() {
+    auto session = (*repository())->open(profile_.request);
+    EXPECT_TRUE(session) << base::describe(session.error());
+    stages::FinalizeOptions options;
+    options.autonomous = true;
+    auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
+    auto outcome = stages::finalize(**session, options, *workspace, ports_);
+    EXPECT_TRUE(outcome) << base::describe(outcome.error());
+    return outcome ? *outcome : stages::FinalizeOutcome{};
+  }
+
+  base::ManualClock time_;
+  std::unique_ptr<test::TimedDevice> timed_;
+  base::MemoryFiles nothing_;
+  test::FakeWorld world_{nothing_};
+  test::NotingDocuments documents_{world_};
+  test::ScriptedPerson person_;
+  test::QuietProgress progress_;
+  std::atomic<bool> interrupted_{false};
+  stages::Ports ports_{files_, processes_, documents_, person_, progress_, interrupted_};
+  model::Profile profile_;
+};
+
+TEST_F(AManifestInTheStages, IsProfiledOptimizedAndFinalized) {
+  profile();
+  EXPECT_EQ(profile_.identity.repository, "manifest");
+  EXPECT_THAT(profile_.counters.reason, HasSubstr("a kernel that hone can rewrite"));
+  EXPECT_EQ(profile_.baseline.noise_floor.size(), 2u);
+  ASSERT_EQ(profile_.configuration.parameters.size(), 1u);
+  EXPECT_EQ(profile_.configuration.parameters[0].value, "2");
+
+  const model::ComparisonDocument comparison = optimize();
+  ASSERT_EQ(comparison.winner, "v1") << comparison.winner_reason;
+  EXPECT_EQ(comparison.variants.at(0).settings.at("forward").at(256), (model::Settings{{"ROWS", 4}}));
+  EXPECT_EQ(read("hone.toml").find("[[entry]]"), std::string::npos);
+
+  const stages::FinalizeOutcome outcome = finalize();
+  EXPECT_EQ(outcome.ending, Ending::applied) << outcome.report.outcome;
+  ASSERT_EQ(outcome.report.changed_files.size(), 1u);
+  EXPECT_THAT(read("hone.settings.toml"), HasSubstr("ROWS = 4"));
+  auto again = (*repository())->open(request());
+  ASSERT_TRUE(again);
+  EXPECT_EQ((*again)->original().settings.at("forward").at(256), (model::Settings{{"ROWS", 4}}));
+}
+
+TEST_F(AManifestInTheStages, IsRestoredWhereItsOwnTestsFail) {
+  write("hone.toml", changed("test = [\"make\", \"test\"]", "test = [\"sh\", \"-c\", \"exit 4\"]"));
+  const auto before = read("row_scale.cpp");
+  profile();
+  ASSERT_EQ(optimize().winner, "v1");
+  const stages::FinalizeOutcome outcome = finalize();
+  EXPECT_EQ(outcome.ending, Ending::reverted);
+  EXPECT_TRUE(outcome.gate_failed);
+  EXPECT_THAT(outcome.report.outcome, HasSubstr("status 4"));
+  EXPECT_FALSE(files_.exists(folder_ / "hone.settings.toml"));
+  EXPECT_EQ(read("row_scale.cpp"), before);
+}
+
+TEST_F(AManifestInTheStages, NeverTakesAWrongProposal) {
+  const std::string wrong = replaced(kKernelText, "factor[row], bias", "factor[row], 3 * bias");
+  write("wrong.cpp", wrong);
+  write("propose.sh",
+        "cp '" + (folder_ / "wrong.cpp") + "' \"$1/variant.cpp\"\necho 'skip work' > \"$1/hypothesis.md\"\n");
+  profile();
+  const model::ComparisonDocument comparison = optimize("sh " + (folder_ / "propose.sh"));
+  bool seen = false;
+  for (const model::VariantSummary& variant : comparison.variants) {
+    if (variant.strategy == "parameter-sweep") continue;
+    seen = true;
+    EXPECT_EQ(variant.status, model::VariantStatus::failed_gate) << variant.reason;
+    EXPECT_THAT(variant.reason, HasSubstr("above the bound"));
+  }
+  EXPECT_TRUE(seen);
+  EXPECT_EQ(comparison.winner, "v1");
+}
+
+}  // namespace
+}  // namespace hone::repository::manifest
