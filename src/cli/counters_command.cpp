@@ -158,7 +158,7 @@ base::Result<std::vector<std::string>> write_pictures(const counters::Capture& c
 
 }  // namespace
 
-base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::string& where) {
+base::Result<ReadCeilings> read_ceilings(const std::string& json, const std::string& where) {
   const std::string remedy = "give a saved profile.json, or a document such as {\"copy_bytes_per_s\": 4.27e12}";
   auto tree = model::parse_json(json, where, remedy);
   if (!tree) {
@@ -167,7 +167,19 @@ base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::
     return error;
   }
   const Json* object = &*tree;
-  if (const Json* device = object->find("device")) object = device;
+  ReadCeilings read;
+  if (const Json* device = object->find("device")) {
+    object = device;
+    const auto word = [&](const char* name) {
+      const Json* member = device->find(name);
+      return member && member->text() ? *member->text() : std::string();
+    };
+    read.device = word("name"), read.compute_capability = word("compute_capability");
+    if (const std::string kind = word("kind"); !kind.empty() && kind != "cuda")
+      return base::Error{base::ErrorKind::usage, "ceilings of the GPU that was captured",
+                         "those of " + (read.device.empty() ? "no GPU" : read.device) + " (" + kind + ")", where,
+                         "give a profile that was taken on that GPU, or leave --ceilings out"};
+  }
   if (const Json* ceilings = object->find("ceilings")) object = ceilings;
   model::Ceilings found;
   found.source = model::Source::recorded;
@@ -184,7 +196,8 @@ base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::
   }
   if (found.by_name.count("copy_bytes_per_s") == 0)
     return base::Error{base::ErrorKind::usage, "the ceiling copy_bytes_per_s", "no such member", where, remedy};
-  return found;
+  read.ceilings = std::move(found);
+  return read;
 }
 
 int run_counters(const CountersOptions& options, std::ostream& out, std::ostream& err) {
@@ -203,7 +216,15 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
     if (!ceilings_text) return print_error(ceilings_text.error(), options.json, out, err);
     auto ceilings = read_ceilings(*ceilings_text, options.ceilings_file);
     if (!ceilings) return print_error(ceilings.error(), options.json, out, err);
-    device.ceilings = std::move(*ceilings);
+    device.ceilings = std::move(ceilings->ceilings);
+    const auto differ = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
+    if (differ(ceilings->device, capture->device_name) ||
+        differ(ceilings->compute_capability, capture->compute_capability))
+      capture->notes.push_back(
+          "the ceilings are those of " + (ceilings->device.empty() ? "another GPU" : ceilings->device) +
+          ", the capture is of " +
+          (capture->device_name.empty() ? "compute capability " + capture->compute_capability : capture->device_name) +
+          ": shares of a ceiling are not this device's");
   }
   std::vector<KernelDiagnosis> diagnoses;
   for (const CounterSummary& kernel : capture->kernels) diagnoses.push_back(diagnose::diagnose_kernel(kernel, device));

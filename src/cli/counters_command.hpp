@@ -24,7 +24,13 @@ inline constexpr const char* kCountersSchema = "hone.counters/1";
 // Prints the table, or the document {schema, kernels[...]} with --json, to `out`; errors to `err`. Returns the exit code.
 int run_counters(const CountersOptions& options, std::ostream& out, std::ostream& err);
 
-// Measured ceilings from a document: a saved profile.json, {"ceilings": {...}}, or the ceilings alone. Names the fault.
-base::Result<model::Ceilings> read_ceilings(const std::string& json, const std::string& where);
+// Measured ceilings from a document: a saved profile.json, {"ceilings": {...}}, or the ceilings alone. Names the fault: those
+// of a CPU are none of a GPU's capture. `device`: whose they are; empty where the document does not tell,
+// as is `compute_capability`.
+struct ReadCeilings {
+  model::Ceilings ceilings;
+  std::string device, compute_capability;
+};
+base::Result<ReadCeilings> read_ceilings(const std::string& json, const std::string& where);
 
 }  // namespace hone::cli

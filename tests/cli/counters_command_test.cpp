@@ -167,8 +167,24 @@ TEST_F(CountersCommand, CeilingsAreTakenFromAnyOfTheirDocuments) {
         R"({"schema": "hone.profile/1", "device": {"name": "x", "ceilings": {"copy_bytes_per_s": 4.27e12}}})"}) {
     const auto ceilings = read_ceilings(document, "c.json");
     ASSERT_TRUE(ceilings.ok()) << document;
-    EXPECT_DOUBLE_EQ(ceilings->p50("copy_bytes_per_s"), 4.27e12);
+    EXPECT_DOUBLE_EQ(ceilings->ceilings.p50("copy_bytes_per_s"), 4.27e12);
   }
+}
+
+// A CPU's copy bandwidth is a fiftieth of a GPU's: every share of it would be nonsense.
+TEST_F(CountersCommand, CeilingsOfACpuAreRefusedAndThoseOfAnotherGpuAreSaid) {
+  const std::string capture = kFixtures + "liger_rms_norm_whole_process_ncu_details.csv";
+  const auto of = [&](const std::string& device) {
+    return run(capture, write("p.json", R"({"device": {)" + device + R"(, "ceilings": {"copy_bytes_per_s": 4.27e12}}})"));
+  };
+  const Outcome cpu = of(R"("name": "AMD EPYC", "kind": "cpu")");
+  EXPECT_EQ(cpu.exit_code, 2);
+  EXPECT_THAT(cpu.err, HasSubstr("those of AMD EPYC (cpu)"));
+  const Outcome other = of(R"("name": "NVIDIA A100", "kind": "cuda", "compute_capability": "8.0")");
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.out, HasSubstr("the ceilings are those of NVIDIA A100, the capture is of "));
+  const Outcome same = of(R"("name": "NVIDIA H200", "kind": "cuda", "compute_capability": "9.0")");
+  EXPECT_THAT(same.out, ::testing::Not(HasSubstr("the ceilings are those of")));
 }
 
 TEST_F(CountersCommand, CeilingsThatAreNoneAreRefusedWithTheirName) {

@@ -80,6 +80,43 @@ TEST_F(Optimize, TheSettingsFunctionStandsOnFinalsAlone) {
   EXPECT_EQ(proven, 6);
 }
 
+// Where the settings of a range are not valid at a size between, the function takes others that it has, not a third.
+TEST_F(Optimize, AHeldOutSizeWithOtherValidityAddsNoDistinctSettings) {
+  world.modes = {"forward"};
+  world.knobs.clear();
+  world.knobs.push_back({"K", "forward", "", "parameter-sweep", {0, 1, 2, 3}});
+  world.dead_knobs.clear();
+  world.held_out = {"1536"};
+  world.noise = 0.001;
+  world.shipped = [](const std::string&, std::int64_t) {
+    model::Settings settings;
+    settings["K"] = 0;
+    return settings;
+  };
+  world.floor_ms = [](const std::string&, std::int64_t) { return 0.1; };
+  world.valid = [](const std::string&, std::int64_t x, const model::Settings& s) {
+    return x != 1536 || s.at("K") != 1;
+  };
+  world.time_ms = [](const std::string&, std::int64_t x, const model::Settings& s) {
+    static const std::vector<double> at_1024{1, 0.6, 0.9, 0.9}, at_2048{1, 0.95, 0.62, 0.6}, at_4096{1, 0.95, 0.6, 0.8};
+    const std::vector<double>& times = x < 2048 ? at_1024 : x < 4096 ? at_2048 : at_4096;
+    const auto k = s.find("K");
+    EXPECT_NE(k, s.end()) << s.size();
+    return k == s.end() ? 9 : times[static_cast<std::size_t>(k->second)];
+  };
+  use_strategies({});
+  auto o = options();
+  o.largest_settings = 2, o.largest_search_share = 1;
+  const auto outcome = optimize(o);
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  ASSERT_FALSE(outcome->comparison.variants.empty()) << outcome->comparison.stop_reason;
+  ASSERT_TRUE(outcome->comparison.variants[0].settings.count("forward"));
+  const auto& function = outcome->comparison.variants[0].settings.at("forward");
+  EXPECT_EQ(function.at(1024).at("K"), 1);
+  EXPECT_EQ(function.at(1536).at("K"), 2) << "K=3 is best at 2048, but no settings of the function";
+  EXPECT_EQ(function.at(4096).at("K"), 2);
+}
+
 TEST_F(Optimize, AQuickRunTimesFewerConfigurations) {
   use_strategies({});
   const auto whole = optimize(options());

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/text.hpp"
 #include "tests/stages/stage_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -90,6 +92,30 @@ TEST_F(Proposer, AWrongProposalIsRejectedWithItsReason) {
   EXPECT_EQ(outcome->comparison.variants[1].status, model::VariantStatus::failed_gate);
   EXPECT_EQ(outcome->comparison.winner, "v1");
   EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("it proposed what was tried before")));
+}
+
+// What it writes beside itself is no file of whoever started hone.
+TEST_F(Proposer, RunsInTheFolderOfItsRequest) {
+  const auto outcome = run("pwd >pwd; echo \"$HONE_STARTED_IN\" >started; exit 10\n");
+  ASSERT_TRUE(outcome);
+  const std::string request = folder / "w/rms_norm/proposer/1";
+  ASSERT_TRUE(files.exists(request + "/pwd"));
+  EXPECT_EQ(base::trim(*files.read(request + "/pwd")), request);
+  EXPECT_EQ(base::trim(*files.read(request + "/started")), base::trim(files.absolute(".")));
+}
+
+TEST_F(Proposer, WordsThatNameFilesOfTheCallerStillDo) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_TRUE(files.write_atomically(folder / "tools/propose.sh", "echo found >found; exit 10\n"));
+  stages::OptimizeOptions o;
+  o.autonomous = true;
+  o.proposer = "sh tools/propose.sh";
+  const auto session = open_session(world);
+  const auto outcome = stages::optimize(*session, profile, o, *stages::Workspace::open(files, "w", world.kernel), ports);
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(files.exists(folder / "w/rms_norm/proposer/1/found"));
 }
 
 TEST_F(Proposer, ThatHangsIsKilledAtItsDeadline) {

@@ -99,9 +99,28 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   return answer;
 }
 
-base::Result<ProposerAnswer> run(Lab& lab, const std::string& folder, const model::Variant& best) {
+// The program runs in its request's folder, so that what it writes beside itself is no file of the caller. Words of the command
+// that name files from where hone was started go on naming them; a command with a shell's own syntax is left as it is, and has
+// $HONE_STARTED_IN.
+std::string from_anywhere(base::FileSystem& files, const std::string& command) {
+  if (command.find_first_of("'\"\\$`;&|<>(){}*?~#\n") != std::string::npos) return command;
+  std::string made;
+  for (const std::string& word : base::split(command, ' ')) {
+    if (word.empty()) continue;
+    const bool relative = word.front() != '/' && (word.find('/') != std::string::npos || !made.empty());
+    const std::string path = relative && files.exists(word) ? files.absolute(word) : word;
+    made += (made.empty() ? "" : " ") + (path == word ? word : "'" + path + "'");
+  }
+  return made;
+}
+
+base::Result<ProposerAnswer> run(Lab& lab, const std::string& relative_folder, const model::Variant& best) {
+  base::FileSystem& files = lab.ports().files;
+  const std::string folder = files.absolute(relative_folder);
   base::Command command;
-  command.arguments = {"sh", "-c", lab.options().proposer + " \"$1\"", "sh", folder};
+  command.arguments = {"sh", "-c", from_anywhere(files, lab.options().proposer) + " \"$1\"", "sh", folder};
+  command.directory = folder;
+  command.environment = {{"HONE_STARTED_IN", files.absolute(".")}};
   command.deadline_ms = lab.options().proposer_deadline_ms;
   command.output_limit_bytes = kOutputLimitBytes;
   auto outcome = lab.ports().processes.run(command);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -32,12 +33,14 @@ class HeldOutCheck {
         return std::find(valid.begin(), valid.end(), s) != valid.end();
       };
       const std::vector<model::Settings> rivals = neighbours_choices(*x);
-      const model::Settings chosen = function_.at(*x);
+      model::Settings chosen = function_.at(*x);
       if (!is_valid(chosen)) {
-        const auto good = std::find_if(rivals.begin(), rivals.end(), is_valid);
-        start_rule(*x, good == rivals.end() ? valid.front() : *good,
-                   "the settings of the size below are not valid at " + x_value);
-        continue;
+        // Settings that the function has already, before any others: it may have few distinct ones.
+        std::vector<model::Settings> usable = nearest_choices(*x);
+        usable.insert(usable.end(), rivals.begin(), rivals.end());
+        const auto good = std::find_if(usable.begin(), usable.end(), is_valid);
+        chosen = good == usable.end() ? valid.front() : *good;
+        start_rule(*x, chosen, "the settings of the size below are not valid at " + x_value);
       }
       if (auto done = hold_out_comparison(x_value, *x, chosen, rivals, is_valid); !done) return done;
     }
@@ -85,6 +88,17 @@ class HeldOutCheck {
       const bool above = sizes_[i].x > x && (i == 0 || sizes_[i - 1].x < x);
       if (below || above) choices.push_back(sizes_[i].winner), choices.push_back(function_.at(sizes_[i].x));
     }
+    return choices;
+  }
+
+  // What the function chooses at the sizes that were sampled, the nearest first.
+  std::vector<model::Settings> nearest_choices(std::int64_t x) const {
+    std::vector<std::int64_t> nearest;
+    for (const SizeSpace& size : sizes_) nearest.push_back(size.x);
+    std::stable_sort(nearest.begin(), nearest.end(),
+                     [x](std::int64_t a, std::int64_t b) { return std::abs(a - x) < std::abs(b - x); });
+    std::vector<model::Settings> choices;
+    for (const std::int64_t size : nearest) choices.push_back(function_.at(size));
     return choices;
   }
 
