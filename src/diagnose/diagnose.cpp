@@ -59,10 +59,16 @@ std::string plain_rule_of(const PassVerdict& pass) {
   return plain_rule(kernel.compute_throughput_pct.value_or(kUnknown), kernel.memory_throughput_pct.value_or(kUnknown));
 }
 
+// Medians of a pass whose own copy differs from it by half are no ground for a class.
+bool is_blind(const PassVerdict& pass) {
+  constexpr double kBlindPct = 50;
+  return known(pass.facts.noise_pct) && pass.facts.noise_pct > kBlindPct;
+}
+
 // Several routes that agree, none against, and well inside the class: high. One route, or a point near a border: medium.
 // Routes that disagree, or nothing measured: low.
 model::Confidence confidence_of(const PassVerdict& pass) {
-  if (!pass.known_at_all) return model::Confidence::low;
+  if (!pass.known_at_all || is_blind(pass)) return model::Confidence::low;
   int agree = 0, disagree = 0;
   for (const auto& route : {pass.by_ceiling, pass.by_ablation, pass.by_counters}) {
     if (!route) continue;
@@ -133,6 +139,9 @@ std::string reasoning_of(const std::vector<PassVerdict>& passes, BottleneckClass
     else
       text += " only by what kernels of its tier usually are";
     text += "; " + routes_text(pass) + ". ";
+    if (is_blind(pass))
+      text += fmt::format("Identical code differs by up to {} here: the times of {} say little. ",
+                          percent(pass.facts.noise_pct), pass.facts.mode);
   }
   if (passes.size() > 1) {
     double total = 0, of_class = 0;

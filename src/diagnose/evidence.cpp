@@ -57,11 +57,23 @@ std::string ratio_text(const model::Experiment& experiment) {
   return text;
 }
 
+// An interval that holds the border between two answers, or more than a fifth of the pass beside the whole of it, decides
+// nothing: the median in it is noise.
+bool decides(const model::Experiment& experiment) {
+  constexpr double kWidest = 0.2;
+  const double low = experiment.ci_low, high = experiment.ci_high;
+  if (!(low > 0) || !(high >= low)) return true;  // no interval was kept
+  const bool across_border = 100 * low < kBusy && 100 * high >= kBusy;
+  const bool across_whole = low < 1 && high > 1 && high - low > kWidest;
+  return !across_border && !across_whole;
+}
+
 void add_ablations(const PassFacts& facts, Table& table) {
   if (facts.no_compute)
     table.add(facts.mode + ": no-compute ablation",
               "same bytes without the arithmetic: " + ratio_text(*facts.no_compute),
-              100 * facts.no_compute->ratio < kBusy ? against(BottleneckClass::memory_bound)
+              !decides(*facts.no_compute)             ? "nothing"
+              : 100 * facts.no_compute->ratio < kBusy ? against(BottleneckClass::memory_bound)
               : 100 * facts.no_compute->ratio >= kAblationWhole && facts.memory_share_pct < kBandwidthBound
                   ? model::word(BottleneckClass::latency_bound)
                   : model::word(BottleneckClass::memory_bound),
@@ -69,8 +81,9 @@ void add_ablations(const PassFacts& facts, Table& table) {
   if (facts.no_memory)
     table.add(facts.mode + ": no-memory ablation",
               "same arithmetic on data in the first-level cache: " + ratio_text(*facts.no_memory),
-              100 * facts.no_memory->ratio < kBusy ? against(BottleneckClass::compute_bound)
-                                                   : model::word(BottleneckClass::compute_bound),
+              !decides(*facts.no_memory)             ? "nothing"
+              : 100 * facts.no_memory->ratio < kBusy ? against(BottleneckClass::compute_bound)
+                                                     : model::word(BottleneckClass::compute_bound),
               Source::measured);
 }
 

@@ -46,10 +46,18 @@ class Writer {
   std::vector<Opportunity> list_;
 };
 
-std::string first_strategy(const PassVerdict& pass, bool gpu) {
+// The first that has anything left to try; the first of all where none has.
+std::string first_unspent(const model::Profile& profile, const std::vector<std::string>& order,
+                          const std::string& x_value) {
+  const auto found = std::find_if(order.begin(), order.end(),
+                                  [&](const std::string& word) { return !is_spent(profile, word, x_value); });
+  return found == order.end() ? order.front() : *found;
+}
+
+std::string first_strategy(const model::Profile& profile, const PassVerdict& pass, bool gpu) {
   std::vector<std::string> limiters;
   for (const Limiter& each : pass.limiters) limiters.push_back(each.word);
-  return strategies_for(pass.cls, limiters, gpu).front();
+  return first_unspent(profile, strategies_for(pass.cls, limiters, gpu), pass.facts.x_value);
 }
 
 void add_headroom(const PassVerdict& pass, bool gpu, Writer& writer) {
@@ -62,7 +70,7 @@ void add_headroom(const PassVerdict& pass, bool gpu, Writer& writer) {
                          facts.bytes > 0 ? "Its " + bytes_text(facts.bytes) : "Its work",
                          facts.ceiling.empty() ? "ceiling" : facts.ceiling, milliseconds(facts.floor_ms),
                          milliseconds(facts.measured_ms - facts.floor_ms)),
-             first_strategy(pass, gpu), gain);
+             first_strategy(writer.profile(), pass, gpu), gain);
 }
 
 // Arithmetic and memory that take turns: what overlapping them fully would leave is the longer of the two.
@@ -102,7 +110,7 @@ void add_launches(const PassVerdict& pass, Writer& writer) {
                  fmt::format("{} for {} us a launch while memory is {} and compute {} busy.", limiter.text,
                              number(kernel->duration_us.value_or(kUnknown)), percent(facts.point.memory_pct),
                              percent(facts.point.compute_pct)),
-                 order.front(), pass.facts.gain_pct());
+                 first_unspent(writer.profile(), order, pass.facts.x_value), pass.facts.gain_pct());
     }
   }
 }

@@ -150,9 +150,7 @@ std::vector<std::string> ordered_words(const model::Profile& profile, const std:
         return std::find(list.begin(), list.end(), word) == list.end();
       };
       if (!absent(order) || !absent(inert)) continue;
-      const bool nothing_left = all_knobs_dead(profile.configuration, *find_strategy(word)) ||
-                                (word == "access-width" && at_full_width(profile, pass.facts.x_value));
-      (nothing_left ? inert : order).push_back(word);
+      (is_spent(profile, word, pass.facts.x_value) ? inert : order).push_back(word);
     }
   }
   order.insert(order.end(), inert.begin(), inert.end());
@@ -213,14 +211,29 @@ Remaining remaining_of(const std::vector<PassVerdict>& passes) {
   return remaining;
 }
 
+bool is_spent(const model::Profile& profile, const std::string& word, const std::string& x_value) {
+  const Strategy* strategy = find_strategy(word);
+  return strategy != nullptr && (all_knobs_dead(profile.configuration, *strategy) ||
+                                 (word == "access-width" && at_full_width(profile, x_value)));
+}
+
 std::vector<model::StrategyStep> strategy_order(const model::Profile& profile, const std::vector<PassVerdict>& passes) {
   const Family family = family_of(profile.device);
   std::vector<model::StrategyStep> steps{sweep_step(profile, passes, family)};
+  std::vector<std::pair<std::string, std::string>> first_with{{steps.front().bound, kSweep}};  // bound, strategy
   for (const std::string& word : ordered_words(profile, passes, is_gpu(family))) {
     const Strategy& strategy = *find_strategy(word);
     model::StrategyStep step{strategy.word, strategy.title, reason_of(profile, passes, strategy, family), "",
                              strategy.risk};
-    step.bound = bound_of(profile, passes, word, is_gpu(family)).text;
+    const Bound bound = bound_of(profile, passes, word, is_gpu(family));
+    step.bound = bound.text;
+    // The time over a floor is there once, however many strategies lead to it.
+    const auto same = std::find_if(first_with.begin(), first_with.end(),
+                                   [&](const auto& known_bound) { return known_bound.first == bound.text; });
+    if (same == first_with.end())
+      first_with.emplace_back(bound.text, word);
+    else if (known(bound.total_pct))
+      step.bound += "; the same time as that of " + same->second + ", not in addition to it";
     steps.push_back(std::move(step));
   }
   return steps;

@@ -22,6 +22,9 @@ struct Remaining {
 };
 Remaining remaining_of(const std::vector<PassVerdict>& passes);
 
+// Nothing is left of a strategy: every knob of it is dead, or vectors are at full width already.
+bool is_spent(const model::Profile& profile, const std::string& word, const std::string& x_value);
+
 std::vector<model::StrategyStep> strategy_order(const model::Profile& profile, const std::vector<PassVerdict>& passes);
 std::vector<model::Opportunity> opportunities(const model::Profile& profile, const std::vector<PassVerdict>& passes);
 model::EstimatedIterations estimated_iterations(const model::Profile& profile, const std::vector<PassVerdict>& passes,

@@ -171,8 +171,11 @@ void write_headroom(Markdown& page, const Profile& profile) {
   }
   page.table(table);
   page.paragraph(
-      "The floor is the larger of least traffic over bandwidth and operations over rate, against the ceilings of block "
-      "2. "
+      "The floor is the time that the medians of block 2's ceilings give for the least traffic and operations of the "
+      "pass, the larger of both: a reference, which a measurement may beat by the spread of the ceilings, or by data "
+      "that "
+      "stays in a cache. What nothing correct can beat is lower, physics_floor_ms in profile.json, and stops a "
+      "variant. "
       "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
       "claimed, whatever the medians say.");
 }

@@ -84,6 +84,9 @@ TEST(Diagnose, WiderAccessesAreNotAdvisedWhereThereAreNone) {
   const Diagnosis diagnosis = diagnose(profile);
   EXPECT_EQ(words(diagnosis).back(), "access-width");
   EXPECT_THAT(diagnosis.strategy_order.back().reason, HasSubstr("full width of this processor already"));
+  ASSERT_FALSE(diagnosis.opportunities.empty());
+  for (const model::Opportunity& opportunity : diagnosis.opportunities)
+    EXPECT_NE(opportunity.strategy, "access-width") << opportunity.title << " is taken up by what is spent";
   profile.configuration.parameters.back().value = "32";
   EXPECT_EQ(words(diagnose(profile))[1], "access-width");
 }
@@ -171,6 +174,45 @@ TEST(Diagnose, BoundsFollowAmdahlOverPassesAblationsAndHost) {
               HasSubstr("20.0 % of forward's 25.0 ms, 50.0 % of backward's 75.0 ms"));
   EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("42.5 % of all passes"));
   EXPECT_THAT(diagnosis.strategy_order[0].bound, HasSubstr("34.0 % of the caller's time"));
+}
+
+// The time over a floor is there once: two strategies that lead to it do not add up.
+TEST(Diagnose, StrategiesWithTheSameBoundSayThatTheyShareIt) {
+  const Diagnosis diagnosis = diagnose(one_size(80, 0.98, 0.25));
+  std::vector<std::string> seen;
+  for (const model::StrategyStep& step : diagnosis.strategy_order) {
+    const std::size_t note = step.bound.find("; the same time as that of ");
+    const std::string bare = step.bound.substr(0, note);
+    const bool repeated = std::find(seen.begin(), seen.end(), bare) != seen.end();
+    EXPECT_EQ(note != std::string::npos, repeated) << step.strategy << ": " << step.bound;
+    seen.push_back(bare);
+  }
+  EXPECT_THAT(diagnosis.strategy_order[1].bound,
+              HasSubstr("the same time as that of parameter-sweep, not in addition to it"));
+}
+
+TEST(Diagnose, AnAblationWhoseIntervalHoldsBothAnswersSupportsNothing) {
+  model::Profile profile = one_size(80, 0.98, 0.25);
+  EXPECT_EQ(row_of(diagnose(profile), "forward: no-compute ablation")->supports, "memory-bound");
+  for (model::Experiment& each : profile.counters.experiments)
+    if (each.name == "no-compute") each.ci_low = 0.7, each.ci_high = 1.3;
+  EXPECT_EQ(row_of(diagnose(profile), "forward: no-compute ablation")->supports, "nothing");
+  for (model::Experiment& each : profile.counters.experiments) each.ci_low = 0.5, each.ci_high = 0.7;
+  EXPECT_EQ(row_of(diagnose(profile), "forward: no-compute ablation")->supports, "nothing");
+  EXPECT_EQ(row_of(diagnose(profile), "forward: no-memory ablation")->supports, "nothing");
+}
+
+TEST(Diagnose, TimesThatTheirOwnCopyDoesNotReproduceGiveLittleConfidenceAndThatIsSaid) {
+  model::Profile profile = one_size(80, 0.98, 0.25);
+  EXPECT_NE(diagnose(profile).bottleneck.confidence, model::Confidence::low);
+  for (const char* mode : {"forward", "backward"}) {
+    model::NoiseFloor noise;
+    noise.x_value = "8192", noise.mode = mode, noise.smallest_effect_pct = 55;
+    profile.baseline.noise_floor.push_back(noise);
+  }
+  const Diagnosis diagnosis = diagnose(profile);
+  EXPECT_EQ(diagnosis.bottleneck.confidence, model::Confidence::low);
+  EXPECT_THAT(diagnosis.bottleneck.reasoning, HasSubstr("Identical code differs by up to 55.0 % here"));
 }
 
 TEST(Diagnose, AnAblationBoundsWhatAStrategyCanBring) {

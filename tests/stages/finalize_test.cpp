@@ -280,6 +280,16 @@ TEST_F(Finalize, APersonMayTakeItBackOrChooseAnother) {
   EXPECT_THAT(production(), HasSubstr("\"v1\""));
 }
 
+// The sweep had the knobs of these strategies: they have been tried.
+TEST_F(Finalize, WhatTheSweepHasTriedIsNotCalledUntried) {
+  for (const char* strategy : {"rows-per-program", "prefetch"})
+    profile.strategy_order.push_back({strategy, strategy, "as told", "", ""});
+  ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
+  const auto outcome = finalize();
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  EXPECT_THAT(outcome->report.recommendations, ::testing::Contains(HasSubstr("Not tried yet: prefetch;")));
+}
+
 TEST_F(Finalize, AStopRestoresProduction) {
   world.on_sample = [&](int samples) { interrupted = interrupted || samples == 40; };
   auto stopped = finalize();

@@ -100,6 +100,19 @@ base::Result<model::Ceilings> NativeSession::ceilings_again() {
   return **context_.ceilings;
 }
 
+// A size alone does not say how much work a row of the tables is.
+std::vector<std::string> NativeSession::remarks() {
+  std::string text;
+  bool same = true;
+  for (const std::int64_t x : sizes_) {
+    const kernels::Problem problem = problem_at(x);
+    same = same && problem.rows == problem_at(sizes_.front()).rows;
+    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", problem.rows, x);
+  }
+  if (same) return {fmt::format("every size has {} rows", problem_at(sizes_.front()).rows)};
+  return {fmt::format("rows by {}: {}", x_name(), text)};
+}
+
 std::vector<std::string> NativeSession::sizes() const {
   std::vector<std::string> names;
   for (std::int64_t x : sizes_) names.push_back(std::to_string(x));

@@ -29,6 +29,7 @@ class NativeSession final : public Session {
   base::Result<model::Ceilings> ceilings() override;
   void take_ceilings(const model::Ceilings& ceilings) override { *context_.ceilings = ceilings; }
   base::Result<model::Ceilings> ceilings_again() override;
+  std::vector<std::string> remarks() override;
   std::string x_name() const override { return operation_.x_name(); }
   std::vector<std::string> sizes() const override;
   std::vector<std::string> held_out_sizes() const override;

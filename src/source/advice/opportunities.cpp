@@ -103,7 +103,7 @@ class Finder {
       if (most < kFewMaskedLanesPct) continue;
       add(fmt::format("{} of {} is rounded up to a power of two", block.param, kernel.name),
           fmt::format("lanes masked off: {}, none at powers of two; tiles that divide the row avoid it", examples),
-          {{launch.file, launch.line}}, "tiling", "medium: a loop over tiles costs a second look at the row");
+          {{launch.file, launch.line}}, "redundant-work", "medium: a loop over tiles costs a second look at the row");
       return;
     }
   }
@@ -119,7 +119,7 @@ class Finder {
     add("one program on each multiprocessor in " + kernel.name,
         fmt::format(
             "grid {} leaves no second program to run while one waits for memory: occupancy is that of one block", grid),
-        {{launch.file, launch.line}, {launch.file, launch.grid_assigned_line}}, "grid",
+        {{launch.file, launch.line}, {launch.file, launch.grid_assigned_line}}, "grid-sizing",
         "low: partial sums grow with the number of programs");
   }
 
@@ -191,7 +191,7 @@ class Finder {
     add("no cache hints",
         "data that is touched once can be loaded evict-first and stored with streaming; this can lose, so measure both "
         "ways",
-        streaming, "cache-policy", "none: reverted when it loses");
+        streaming, "streaming-stores", "none: reverted when it loses");
   }
 
   void overwritten_reads() {
@@ -229,11 +229,12 @@ std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op) {
   static const Known order[] = {
       {"correctness", "Hold what is right", "wrong offsets or orders of access come before speed"},
       {"parameter-sweep", "Sweep the live settings", "cheapest to try: num_warps, tile sizes; dead ones are left out"},
-      {"grid", "More programs on each multiprocessor", "a grid of one program a unit can not hide memory latency"},
-      {"tiling", "Tiles that fit the row", "lanes that are masked off still take issue slots and registers"},
+      {"grid-sizing", "More programs on each multiprocessor",
+       "a grid of one program a unit can not hide memory latency"},
+      {"redundant-work", "Tiles that fit the row", "lanes that are masked off still take issue slots and registers"},
       {"fewer-passes", "Fewer passes over memory", "each pass over a row costs its bytes again"},
       {"partial-sums", "Partial sums in place of atomics", "contended atomics serialise and are not reproducible"},
-      {"cache-policy", "Cache policy", "small and not certain: both ways are measured"},
+      {"streaming-stores", "Cache policy", "small and not certain: both ways are measured"},
       {"memory", "Memory", "in place or recomputation where memory is the goal"},
   };
   std::vector<model::StrategyStep> steps;

@@ -76,7 +76,7 @@ class Finalization {
     outcome_.ending = Ending::nothing_to_gain;
     take(*measured);
     outcome_.report.outcome = "nothing to gain: " + inputs_.comparison.stop_reason;
-    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
+    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
     if (auto written = write_report(); !written) return written.error();
     return outcome_;
   }
@@ -84,6 +84,12 @@ class Finalization {
   base::Result<ThreeWay> three_way(const model::Variant& optimized) {
     return measure_three_way(session_, inputs_.profile, original_, optimized,
                              {options_.table, options_.verdict, options_.seed, options_.command}, ports_);
+  }
+
+  std::vector<std::string> swept() const {
+    std::vector<std::string> strategies;
+    for (const repository::Knob& knob : session_.knobs()) strategies.push_back(knob.strategy);
+    return strategies;
   }
 
   void take(const ThreeWay& measured) {
@@ -105,7 +111,7 @@ class Finalization {
         outcome_.report.winner = variant.id;
         outcome_.report.outcome = "applied " + variant.id +
                                   (failures.empty() ? "" : " after falling back: " + base::join_text(failures, "; "));
-        outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
+        outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
         return {};
       }
       failures.push_back(variant.id + ": " + *failure);
@@ -123,7 +129,7 @@ class Finalization {
     outcome_.report.outcome = outcome;
     outcome_.report.changed_files.clear();
     outcome_.report.revert.clear();
-    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_);
+    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
   }
 
   // Empty: installed and verified as far as gates and clocks can. Otherwise why it was taken back.

@@ -49,8 +49,7 @@ base::Error changed_meanwhile(const std::string& path, const std::string& expect
 
 }  // namespace
 
-base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock& clock,
-                                        std::atomic<bool>* unverified) {
+base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock& clock, std::atomic<bool>* unverified) {
   Installer installer(workspace, clock);
   installer.unverified_ = unverified;
   const std::string path = workspace.at(kJournal);

@@ -91,7 +91,8 @@ std::vector<std::string> revert_commands(const Workspace& workspace, const Insta
   return commands;
 }
 
-std::vector<std::string> recommendations_for(const model::Report& report, const std::vector<std::string>& warnings) {
+std::vector<std::string> recommendations_for(const model::Report& report, const std::vector<std::string>& warnings,
+                                             const std::vector<std::string>& swept) {
   std::vector<std::string> list;
   double least = 1e9;
   model::ThreeWayRow worst;
@@ -106,7 +107,11 @@ std::vector<std::string> recommendations_for(const model::Report& report, const 
   else if (least < 1e9)
     list.push_back("Every pass is at its ceiling: only less traffic, by fusing with neighbours, can bring more.");
   std::vector<std::string> tried, left;
-  for (const model::VariantSummary& v : report.comparison.variants) tried.push_back(v.strategy);
+  for (const model::VariantSummary& v : report.comparison.variants) {
+    tried.push_back(v.strategy);
+    // The sweep tries every knob, so the strategies that these knobs stand for are tried with it.
+    if (v.strategy == "parameter-sweep") tried.insert(tried.end(), swept.begin(), swept.end());
+  }
   for (const model::StrategyStep& step : report.profile.strategy_order) {
     if (std::find(tried.begin(), tried.end(), step.strategy) == tried.end()) left.push_back(step.title);
   }

@@ -17,6 +17,8 @@ model::GateCount count_of(const std::string& name, const std::string& variant, c
 std::string diff_of(const std::vector<repository::FileChange>& changes);
 // Commands that put the old files back.
 std::vector<std::string> revert_commands(const Workspace& workspace, const Installation& installation);
-std::vector<std::string> recommendations_for(const model::Report& report, const std::vector<std::string>& warnings);
+// `swept`: the strategies whose knobs the parameter sweep has.
+std::vector<std::string> recommendations_for(const model::Report& report, const std::vector<std::string>& warnings,
+                                             const std::vector<std::string>& swept);
 
 }  // namespace hone::stages
