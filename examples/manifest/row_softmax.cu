@@ -1,17 +1,20 @@
-// y = softmax(scale * x) over each row: one block for a row. THREADS, KEEP, VECTOR and SCALAR are macros that the manifest sets.
+// y = softmax(scale * x) over each row: one block for a row. THREADS, KEEP, VECTOR, SCALAR and BF16 are macros that the manifest
+// sets.
+#if BF16
 #include <cuda_bf16.h>
-
-__device__ inline float as_float(float value) { return value; }
 __device__ inline float as_float(__nv_bfloat16 value) { return __bfloat162float(value); }
-__device__ inline void store(float& to, float value) { to = value; }
 __device__ inline void store(__nv_bfloat16& to, float value) { to = __float2bfloat16(value); }
+#else
+__device__ inline float as_float(float value) { return value; }
+__device__ inline void store(float& to, float value) { to = value; }
+#endif
 
 struct alignas(sizeof(SCALAR) * VECTOR) Pack {
   SCALAR at[VECTOR];
 };
 
 struct Largest {
-  __device__ static float identity() { return -INFINITY; }
+  __device__ static float identity() { return __int_as_float(0xff800000); }  // minus infinity
   __device__ static float join(float a, float b) { return fmaxf(a, b); }
 };
 struct Sum {

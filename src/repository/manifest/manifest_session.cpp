@@ -70,7 +70,7 @@ base::Result<std::unique_ptr<Session>> ManifestSession::open(const ManifestConte
   identity.kernel = its.name;
   identity.repository = "manifest";
   identity.source_file = {its.full(its.source), true, "described by " + its.path};
-  identity.benchmark_script = {"", false, "none: hone launches the kernel as the manifest says"};
+  identity.benchmark_script = {"", false, "hone launches the kernel as the manifest says"};
   identity.test_file = {"", false, its.test.empty() ? "the manifest has no 'test'" : base::join_text(its.test, " ")};
   identity.tier = its.tier;
   identity.tier_description = its.tier_reason.empty() ? "as the manifest says" : its.tier_reason;

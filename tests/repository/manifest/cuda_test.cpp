@@ -31,6 +31,25 @@ TEST(TheCudaExample, PlansItsLaunches) {
   EXPECT_EQ(valid_settings(*manifest, *problem_at(*manifest, 1001, manifest->dtypes.at(0)), pass).size(), 10u);
 }
 
+TEST(TheCudaExample, CompilesWithTheSettingsOfItsManifest) {
+  base::SystemFiles files;
+  auto manifest = load_manifest(files, std::string(HONE_SOURCE_DIR) + "/examples/manifest");
+  ASSERT_TRUE(manifest);
+  auto compiler = test::open_cuda_compiler(files);
+  ASSERT_TRUE(compiler);
+  const Problem problem = *problem_at(*manifest, 4096, manifest->dtypes.at(0));
+  Sources sources(files, *manifest);
+  for (const model::Settings& settings :
+       {current_settings(*manifest, "forward"), model::Settings{{"THREADS", 512}, {"KEEP", 1}, {"VECTOR", 4}}}) {
+    auto source =
+        program_source(sources, *manifest, *plan_of(*manifest, problem, manifest->passes.at(0), settings), {});
+    ASSERT_TRUE(source) << base::describe(source.error());
+    const auto compiled = compiler->compile(*source, {9, 0});
+    ASSERT_TRUE(compiled) << base::describe(compiled.error());
+    EXPECT_EQ(compiled->kernels.at("row_softmax").spill_bytes(), 0);
+  }
+}
+
 // A grid of two extents, a header in a folder of its own, a type that is a macro.
 class ACudaManifest : public ::testing::Test {
  protected:
