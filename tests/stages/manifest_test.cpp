@@ -98,6 +98,7 @@ TEST_F(AManifestInTheStages, IsProfiledOptimizedAndFinalized) {
   EXPECT_EQ(outcome.ending, Ending::applied) << outcome.report.outcome;
   ASSERT_EQ(outcome.report.changed_files.size(), 1u);
   EXPECT_THAT(read("hone.settings.toml"), HasSubstr("ROWS = 4"));
+  EXPECT_EQ(finalize().ending, Ending::already_applied);
   auto again = (*repository())->open(request());
   ASSERT_TRUE(again);
   EXPECT_EQ((*again)->original().settings.at("forward").at(256), (model::Settings{{"ROWS", 4}}));

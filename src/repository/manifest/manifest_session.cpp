@@ -76,6 +76,8 @@ base::Result<std::unique_ptr<Session>> ManifestSession::open(const ManifestConte
   identity.tier_description = its.tier_reason.empty() ? "as the manifest says" : its.tier_reason;
   std::string material = "hone.manifest/1\n";
   for (const auto& [name, content] : session->snapshot_) material += name + "\n" + content + "\n";
+  // No part of the snapshot: it is not there yet when most originals are taken, and finalize asks for the whole snapshot.
+  if (!session->settings_before_.empty()) material += its.settings + "\n" + session->settings_before_ + "\n";
   auto gathered = session->sources_.gather(its.source, {});
   if (!gathered) return gathered.error();
   for (const auto& [path, content] : *gathered) material += path + base::content_hash(content);
@@ -99,7 +101,6 @@ base::Result<void> ManifestSession::read_files() {
   for (SettingsEntry& entry : *entries)
     if (entry.device == context_.device.info().name && entry.dtype == dtype_->name) installed_ = std::move(entry);
   settings_before_ = std::move(*text);
-  snapshot_.emplace_back("original_" + manifest_->name + "_settings.toml", settings_before_);
   return {};
 }
 

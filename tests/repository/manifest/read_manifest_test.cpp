@@ -116,12 +116,25 @@ TEST(AManifest, IsBuiltForTypesThatDoublePrecisionCanJudge) {
   expect_refused("[\"fp32\"]", "{ fp32 = { T = \"float\" } }", "T =", "such as SCALAR");
 }
 
+TEST(AManifest, MayHaveAnyCharacterInTextsAndComments) {
+  const std::string text = changed(
+      "description = \"each row times its own factor\"",
+      "description = \"\xd1\x8a \\\" # \" # \xe2\x82\xac '\ntier_reason = \"\"\"a \"\"b\\\\\"\"\"\"\" # \xc3\xa4");
+  auto manifest = parse_manifest(text, "hone.toml");
+  ASSERT_TRUE(manifest) << base::describe(manifest.error());
+  EXPECT_EQ(manifest->description, "\xd1\x8a \" # ");
+  EXPECT_EQ(manifest->tier_reason, "a \"\"b\\\"\"");
+}
+
 TEST(AManifest, ThatIsNoTomlSaysWhere) {
   EXPECT_EQ(refused("name = \"a\"\nname = \"b\"\n").where.substr(0, 15), "dir/hone.toml:2");
   EXPECT_EQ(refused("name = \n").where.substr(0, 15), "dir/hone.toml:1");
   refused("");
   refused(std::string("\0", 1));
   refused(std::string(5000, 'a'));
+  EXPECT_EQ(refused("name = 'a'\n\n[\x01~size\n[tensor.x]\n").where, "dir/hone.toml:3:2");
+  EXPECT_EQ(refused("name = 'a'\n\n[=size\n[tensor.x]\n").where, "dir/hone.toml:3:1");
+  EXPECT_EQ(refused("name = 'a'\nrows_\xd1\x8a = 1\n").where, "dir/hone.toml:2:6");
   std::string nested = "x = ";
   for (int i = 0; i < 1900; ++i) nested += '[';
   refused(nested);
