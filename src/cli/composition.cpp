@@ -141,6 +141,11 @@ bool names_manifest(Machine& machine, const Meant& meant) {
          repository::manifest::is_manifest(machine.files, meant.repository_directory);
 }
 
+std::string repository_folder(Machine& machine, const Meant& meant) {
+  const std::string& path = meant.repository_directory;
+  return machine.files.is_directory(path) ? path : base::parent(path);
+}
+
 namespace {
 
 // hone's own program with a word that is no command for people. By its path: behind a profiler "/proc/self" is the profiler.

@@ -50,6 +50,8 @@ int run_manifest_counter_pass(const std::vector<std::string>& words);
 
 // True where --repo names a manifest, a *.toml file or a folder that holds hone.toml.
 bool names_manifest(Machine& machine, const Meant& meant);
+// The folder of --repo: of a manifest that is named by its file, the one it stands in.
+std::string repository_folder(Machine& machine, const Meant& meant);
 // The kernels of the repository of --repo, and its name.
 struct Listed {
   std::string repository;

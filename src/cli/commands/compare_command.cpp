@@ -24,12 +24,12 @@ bool is_variant(const std::string& name) {
 
 base::Result<std::string> git(const CommandContext& context, std::vector<std::string> words) {
   base::Command command;
-  command.arguments = {"git", "-C", context.meant.repository_directory};
+  command.arguments = {"git", "-C", repository_folder(context.machine, context.meant)};
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
   auto outcome = context.machine.processes.run(command);
   if (!outcome) return outcome.error();
   if (outcome->exit_status == 0 && !outcome->timed_out) return outcome->output;
-  return base::Error{base::ErrorKind::usage, "a commit of the checkout, a variant or a file",
+  return base::Error{base::ErrorKind::usage, "a commit of the repository, a variant or a file",
                      base::trim(outcome->error), context.meant.repository_directory,
                      "'git log --oneline' there shows the commits"};
 }
@@ -45,7 +45,7 @@ base::Result<Operand> operand_at_commit(const CommandContext& context, const std
         "the hone built from it: give its text as a file, git show COMMIT:kernels/NAME/NAME.hpp > old.hpp"};
   auto commit = git(context, {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"});
   if (!commit)
-    return base::Error{commit.error().kind, "a commit of the checkout, a variant or a file", "'" + name + "'",
+    return base::Error{commit.error().kind, "a commit of the repository, a variant or a file", "'" + name + "'",
                        context.meant.repository_directory, "'git log --oneline' there shows the commits"};
   Meant meant = context.meant;
   meant.request.kernel = kernel;
@@ -53,8 +53,11 @@ base::Result<Operand> operand_at_commit(const CommandContext& context, const std
   if (!opened) return opened.error();
   auto session = opened->repository->open(meant.request);
   if (!session) return session.error();
-  const std::string path = (*session)->identity().source_file.path;
-  auto text = git(context, {"show", base::trim(*commit) + ":" + path});
+  // Below the folder that git is asked in; a manifest's source is named from the root of the file system.
+  const std::string folder = context.machine.files.absolute(repository_folder(context.machine, meant)) + "/";
+  std::string path = (*session)->identity().source_file.path;
+  if (base::starts_with(path, folder)) path = path.substr(folder.size());
+  auto text = git(context, {"show", base::trim(*commit) + ":./" + path});
   if (!text) return text.error();
   return Operand{meant.workspace, kernel, name, *text};
 }

@@ -6,16 +6,6 @@
 
 namespace hone::cli {
 
-namespace {
-
-// Where git is asked: a manifest may be named by its file.
-std::string repository_folder(const CommandContext& context) {
-  const std::string& path = context.meant.repository_directory;
-  return context.machine.files.is_directory(path) ? path : base::parent(path);
-}
-
-}  // namespace
-
 StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   const bool push = context.typed.has("--push"), commit = push || context.typed.has("--commit");
   if (commit && context.meant.repository_directory.empty())
@@ -49,8 +39,8 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   std::string committed;
   if (commit && outcome->ending == stages::Ending::applied) {
     const std::string description = context.machine.files.absolute(workspace->at("pr.md"));
-    auto made =
-        commit_change(context.machine.lasting, outcome->report, {repository_folder(context), push, description});
+    auto made = commit_change(context.machine.lasting, outcome->report,
+                              {repository_folder(context.machine, context.meant), push, description});
     if (!made) return {false, fail(context, made.error())};
     committed = *made;
   }
