@@ -142,7 +142,7 @@ bool names_manifest(Machine& machine, const Meant& meant) {
 }
 
 std::string repository_folder(Machine& machine, const Meant& meant) {
-  const std::string& path = meant.repository_directory;
+  const std::string path = machine.files.absolute(meant.repository_directory);
   return machine.files.is_directory(path) ? path : base::parent(path);
 }
 

@@ -54,7 +54,8 @@ base::Result<Operand> operand_at_commit(const CommandContext& context, const std
   auto session = opened->repository->open(meant.request);
   if (!session) return session.error();
   // Below the folder that git is asked in; a manifest's source is named from the root of the file system.
-  const std::string folder = context.machine.files.absolute(repository_folder(context.machine, meant)) + "/";
+  std::string folder = repository_folder(context.machine, meant);
+  if (folder.back() != '/') folder += '/';
   std::string path = (*session)->identity().source_file.path;
   if (base::starts_with(path, folder)) path = path.substr(folder.size());
   auto text = git(context, {"show", base::trim(*commit) + ":./" + path});

@@ -193,8 +193,10 @@ base::Result<std::unique_ptr<CudaCompiler>> CudaCompiler::open(const CompilerOpt
 
 namespace {
 
-// The folder of the toolkit's headers: beside NVRTC, or beside another of the toolkit's libraries, whose package may be another.
-std::string toolkit_headers(const std::string& nvrtc, const SearchEnvironment& search, base::FileSystem& files) {
+// The folders of the toolkit's headers: beside NVRTC, or beside another of the toolkit's libraries, whose package may be another.
+// The standard library for devices has one of its own since CUDA 13.
+std::vector<std::string> toolkit_headers(const std::string& nvrtc, const SearchEnvironment& search,
+                                         base::FileSystem& files) {
   std::vector<std::string> folders = library_folders(files, search);
   folders.insert(folders.begin(), base::parent(nvrtc));
   std::vector<std::string> candidates;
@@ -202,9 +204,14 @@ std::string toolkit_headers(const std::string& nvrtc, const SearchEnvironment& s
     candidates.push_back(base::join(base::parent(folder), "include"));
     candidates.push_back(base::join(base::parent(base::parent(folder)), "cuda_runtime/include"));
   }
-  for (const std::string& candidate : candidates)
-    if (files.exists(base::join(candidate, "cuda_fp16.h"))) return candidate;
-  return "";
+  for (const std::string& candidate : candidates) {
+    if (!files.exists(base::join(candidate, "cuda_fp16.h"))) continue;
+    std::vector<std::string> found = {candidate};
+    if (const std::string standard = base::join(candidate, "cccl"); files.is_directory(standard))
+      found.push_back(standard);
+    return found;
+  }
+  return {};
 }
 
 }  // namespace
@@ -282,7 +289,8 @@ base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, co
   // Functions without a mark are device functions (-default-device); entries are extern "C" __global__.
   std::vector<std::string> options = {"--gpu-architecture=" + target.option, "--std=c++20", "-default-device",
                                       "--ptxas-options=-v"};
-  if (source.toolkit_headers && !headers_.empty()) options.push_back("--include-path=" + headers_);
+  if (source.toolkit_headers)
+    for (const std::string& folder : headers_) options.push_back("--include-path=" + folder);
   const std::string flags = base::join_text(options, " ");
   for (const auto& [name, value] : source.defines) options.push_back("--define-macro=" + name + "=" + value);
 

@@ -74,7 +74,7 @@ class CudaCompiler {
 
   NvrtcApi api_;
   std::string path_, version_;
-  std::string headers_;  // the toolkit's, for sources that include them; empty: none found
+  std::vector<std::string> headers_;  // folders of the toolkit's, for sources that include them
   std::vector<int> supported_;
   base::FileSystem& files_;
   ProgramCache cache_;
