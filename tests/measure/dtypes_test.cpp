@@ -140,5 +140,14 @@ TEST(DTypes, ArraysMayLieAnywhere) {
   EXPECT_TRUE(decode(DType::fp32, memory.data(), 0).empty());
 }
 
+TEST(Int32, IsExactRoundsToEvenAndSaturates) {
+  const std::vector<double> values = {-7, 2147483647, 2.5, 3.5, 1e12, -1e12, std::nan("")};
+  std::vector<std::int32_t> stored(values.size());
+  encode(DType::int32, values.data(), values.size(), stored.data());
+  EXPECT_EQ(stored, (std::vector<std::int32_t>{-7, 2147483647, 2, 4, 2147483647, -2147483648, 0}));
+  EXPECT_EQ(decode(DType::int32, stored.data(), 3), (std::vector<double>{-7, 2147483647, 2}));
+  EXPECT_EQ(size_of(DType::int32), 4u);
+}
+
 }  // namespace
 }  // namespace hone::measure
