@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "diagnose/facts.hpp"
 #include "model/version.hpp"
 
 namespace hone::cli {
@@ -46,8 +47,9 @@ history::Run run_of(const model::Profile& profile, const std::string& stage, con
 
 std::vector<Measurement> measurements_of(const model::Profile& profile) {
   std::vector<Measurement> rows;
+  const std::string kernels_own = diagnose::own_provider(profile);
   for (const model::BaselineRow& row : profile.baseline.rows) {
-    const bool own = row.provider == "hone" || row.provider == "liger" || row.provider == profile.identity.repository;
+    const bool own = row.provider == kernels_own;
     if (row.source == model::Source::measured && !base::starts_with(row.metric, "script_"))
       rows.push_back(row_of(profile.baseline.x_name, row.x_value, row.mode, row.provider,
                             own ? Role::own : Role::baseline, row.metric, row.unit,

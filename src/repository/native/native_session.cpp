@@ -335,7 +335,8 @@ PassFloor NativeSession::floor(const Cell& cell) {
         {traffic.bytes_read, traffic.bytes_written, traffic.flops, traffic.matrix_flops, matrix_rate_name(dtype_)},
         **context_.ceilings, {static_cast<double>(target_.last_level_bytes)});
     total.floor_ms += floor.reference_ns / 1e6;
-    total.physics_floor_ms += floor.floor_ns / 1e6;
+    // What forward leaves in the cache backward need not fetch: of both in a row only the longer one is certain.
+    total.physics_floor_ms = std::max(total.physics_floor_ms, floor.floor_ns / 1e6);
     total.ceiling = floor.reference_ceiling;
   }
   return total;
