@@ -11,6 +11,7 @@ EagerPlan::EagerPlan(const std::string& main_file, Pass pass, const Problem& pro
                      const Target& target)
     : problem_(problem) {
   plan_.main_file = main_file;
+  plan_.begins_early = false;  // as a framework launches
   if (target.machine == Machine::cuda) {
     // Operands are matrices and vectors of any length, so rows go in chunks.
     CudaRowConfig config;

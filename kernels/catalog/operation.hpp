@@ -114,6 +114,8 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> defines;  // settings, dtype, options
   std::vector<TensorSpec> scratch;
   std::vector<Launch> launches;
+  // A launch may begin before the one ahead of it has ended: programs of TILE_ENTRY wait for that one themselves.
+  bool begins_early = true;
 };
 
 struct Traffic {

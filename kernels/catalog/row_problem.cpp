@@ -70,16 +70,42 @@ Launch column_sum_launch(const std::string& entry, const std::string& output, co
   return column_sum_launch(RowConfig{}, entry, output, partial, partials, columns);
 }
 
+namespace {
+
 // On CUDA a program's warps share the rows of 32 columns, so that all multiprocessors have some.
+std::int64_t summed_columns_of_program(const RowConfig& config) { return config.is_cuda() ? 32 : 512; }
+
+std::int64_t programs_for(const RowConfig& config, std::int64_t columns) {
+  const std::int64_t of_program = summed_columns_of_program(config);
+  return (columns + of_program - 1) / of_program;
+}
+
+}  // namespace
+
 Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
                          const std::string& partial, std::int64_t partials, std::int64_t columns) {
-  const std::int64_t columns_per_program = config.is_cuda() ? 32 : 512;
   return {entry,
-          (columns + columns_per_program - 1) / columns_per_program,
+          programs_for(config, columns),
           config.is_cuda() ? config.num_threads : 0,
           0,
           1,
-          {tensor(output), tensor(partial), partials, columns, columns_per_program}};
+          {tensor(output), tensor(partial), partials, columns, summed_columns_of_program(config)}};
+}
+
+Launch column_sums_launch(const RowConfig& config, const std::string& entry, const std::vector<ColumnSum>& sums,
+                          std::int64_t partials) {
+  constexpr std::size_t most_sums = 3;
+  Launch launch = {entry, 0, config.is_cuda() ? config.num_threads : 0, 0, 1, {}};
+  for (std::size_t i = 0; i < most_sums; ++i) {
+    const bool present = i < sums.size();
+    const ColumnSum sum = present ? sums[i] : ColumnSum{};
+    launch.programs += programs_for(config, sum.columns);
+    for (const std::string& name : {sum.output, sum.partial}) launch.arguments.push_back(tensor_or_null(name, present));
+    launch.arguments.push_back(sum.columns);
+  }
+  launch.arguments.push_back(partials);
+  launch.arguments.push_back(summed_columns_of_program(config));
+  return launch;
 }
 
 double unit_roundoff(DType dtype) {

@@ -40,6 +40,13 @@ Launch column_sum_launch(const std::string& entry, const std::string& output, co
                          std::int64_t partials, std::int64_t columns);
 Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
                          const std::string& partial, std::int64_t partials, std::int64_t columns);
+// The launch of tile::column_sums: up to three such sums, of `partials` rows each.
+struct ColumnSum {
+  std::string output, partial;
+  std::int64_t columns = 0;
+};
+Launch column_sums_launch(const RowConfig& config, const std::string& entry, const std::vector<ColumnSum>& sums,
+                          std::int64_t partials);
 
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);

@@ -26,6 +26,7 @@ TILE_FN void row_losses(tile::Machine& m, const float* x, std::int64_t x_stride,
                         std::int64_t rows_per_program, std::int64_t columns, std::int64_t ignore_index, float smoothing,
                         float lse_square_scale, float) {
   namespace ce = cross_entropy;
+  const ce::Totals all = ce::totals_of(m, totals, columns);
   m.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto y = block.load_indices(target);
     const auto v = block.load(x, x_stride);
@@ -35,7 +36,7 @@ TILE_FN void row_losses(tile::Machine& m, const float* x, std::int64_t x_stride,
     const auto sums = ce::has_smoothing ? block.load_column(weighted_x) : one;
     const auto log_sums = block.load_column(lse);
     const auto factors = [&](int row) {
-      return ce::row_factors(log_sums[row], x_label[row], w_label[row], sums[row], totals, m, columns, smoothing,
+      return ce::row_factors(log_sums[row], x_label[row], w_label[row], sums[row], all, columns, smoothing,
                              lse_square_scale);
     };
     const auto kept = [&](int row, float value) { return y[row] == ignore_index ? 0.0f : value; };

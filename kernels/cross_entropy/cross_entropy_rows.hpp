@@ -93,12 +93,19 @@ struct RowFactors {
   float loss, z_loss, along, level, at_label;  // the last three: A, B and C
 };
 
+// What `count` found, read once before the rows: behind a row's reduction each would be a wait for memory.
+struct Totals {
+  float kept, kept_weight, all_weight;
+};
+TILE_FN Totals totals_of(tile::Machine& machine, const float* totals, std::int64_t columns) {
+  return {mean_reduction ? machine.scalar(totals) : 1.0f, mean_reduction ? machine.scalar(totals + 1) : 1.0f,
+          has_weight && has_smoothing ? machine.scalar(totals + 2) : tile::count(columns)};
+}
+
 // `weighted_x`: the sum of w x over the columns, or of x without weights.
-TILE_FN RowFactors row_factors(float lse, float x_label, float w_label, float weighted_x, const float* totals,
-                               tile::Machine& machine, std::int64_t columns, float smoothing, float lse_square_scale) {
-  const float kept = mean_reduction ? machine.scalar(totals) : 1.0f;
-  const float kept_weight = mean_reduction ? machine.scalar(totals + 1) : 1.0f;
-  const float all_weight = has_weight && has_smoothing ? machine.scalar(totals + 2) : tile::count(columns);
+TILE_FN RowFactors row_factors(float lse, float x_label, float w_label, float weighted_x, Totals all,
+                               std::int64_t columns, float smoothing, float lse_square_scale) {
+  const float kept = all.kept, kept_weight = all.kept_weight, all_weight = all.all_weight;
   const float eps = smoothing / tile::count(columns);
   RowFactors row;
   row.at_label = (1.0f - smoothing) * w_label / kept_weight;
@@ -129,6 +136,7 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
   const auto w = machine.row(weight);
   const auto b = machine.row(bias);
   const float inverse_cap = 1.0f / softcap;
+  const Totals all = totals_of(machine, totals, columns);
   const auto is_kept = [=](std::int64_t row) { return target[row] != ignore_index; };
   machine.for_rows(rows, rows_per_program, columns, tile::coming_rows(x, x_stride, is_kept), [&](auto block) {
     const auto y = block.load_indices(target);
@@ -178,7 +186,7 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
     const auto w_label = has_weight ? block.gather(w, y) : block.each_row([](int) { return 1.0f; });
     const auto factors = [&](int row) {
       return row_factors(total.maximum[row] + tile::log(total.sum[row]), x_label[row], w_label[row], weighted_x[row],
-                         totals, machine, columns, smoothing, lse_square_scale);
+                         all, columns, smoothing, lse_square_scale);
     };
     block.store_column(losses,
                        block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).loss, 0.0f); }));

@@ -74,5 +74,5 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
 TILE_ENTRY(dyt_forward, dyt::forward)
 #else
 TILE_ENTRY(dyt_backward, dyt::backward)
-TILE_ENTRY(dyt_column_sum, tile::column_sum<dyt::T>)
+TILE_ENTRY(dyt_column_sums, tile::column_sums<dyt::T>)
 #endif

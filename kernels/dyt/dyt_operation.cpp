@@ -46,14 +46,11 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
        {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
         tensor("dalpha_partial"), tensor("dgamma_partial"), tensor_or_null("dbeta_partial", beta), problem.rows,
         grid.rows_per_program, problem.columns}});
-  const auto sum = [&](const std::string& name, std::int64_t columns) {
-    plan.launches.push_back(
-        column_sum_launch(config, "dyt_column_sum", name, name + "_partial", grid.programs, columns));
-    plan.launches.back().threads = config.num_threads;
-  };
-  sum("dalpha", 1);
-  sum("dgamma", problem.columns);
-  if (beta) sum("dbeta", problem.columns);
+  std::vector<ColumnSum> sums = {{"dgamma", "dgamma_partial", problem.columns}};
+  if (beta) sums.push_back({"dbeta", "dbeta_partial", problem.columns});
+  sums.push_back({"dalpha", "dalpha_partial", 1});
+  plan.launches.push_back(column_sums_launch(config, "dyt_column_sums", sums, grid.programs));
+  plan.launches.back().threads = config.num_threads;
   return plan;
 }
 

@@ -78,5 +78,5 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
 TILE_ENTRY(layer_norm_forward, layer_norm::forward)
 #else
 TILE_ENTRY(layer_norm_backward, layer_norm::backward)
-TILE_ENTRY(layer_norm_column_sum, tile::column_sum<layer_norm::T>)
+TILE_ENTRY(layer_norm_column_sums, tile::column_sums<layer_norm::T>)
 #endif

@@ -40,11 +40,10 @@ Plan backward_plan(const Problem& problem, const RowConfig& config) {
                            {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("weight"),
                             tensor("mean"), tensor("rstd"), tensor("dweight_partial"), tensor("dbias_partial"),
                             problem.rows, grid.rows_per_program, problem.columns}});
-  for (const char* name : {"dweight", "dbias"}) {
-    plan.launches.push_back(column_sum_launch(config, "layer_norm_column_sum", name, std::string(name) + "_partial",
-                                              grid.programs, problem.columns));
-    plan.launches.back().threads = config.num_threads;
-  }
+  plan.launches.push_back(column_sums_launch(
+      config, "layer_norm_column_sums",
+      {{"dweight", "dweight_partial", problem.columns}, {"dbias", "dbias_partial", problem.columns}}, grid.programs));
+  plan.launches.back().threads = config.num_threads;
   return plan;
 }
 

@@ -47,12 +47,12 @@ class Machine {
     body(one_row(count - first < per_program ? count - first : per_program), first);
   }
 
-  // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program.
+  // output[c] = the sum over the first `partials` rows of matrix[., c], for `count` columns from `first` on, as far as there are
+  // so many.
   template <class T>
   TILE_FN void column_sums(T* output, const float* matrix, std::int64_t partials, std::int64_t columns,
-                           std::int64_t columns_per_program) const {
-    const std::int64_t first = program_ * columns_per_program;
-    const auto block = one_row(columns - first < columns_per_program ? columns - first : columns_per_program);
+                           std::int64_t first, std::int64_t count) const {
+    const auto block = one_row(columns - first < count ? columns - first : count);
     block.map(
         [&](auto e) {
           Values sum = Values::broadcast(0.0f);

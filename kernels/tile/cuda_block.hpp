@@ -134,10 +134,14 @@ class Block {
         for (int j = 0; j < lanes; ++j) part.of[k].v[j] += v.v[j];
       }
     });
+    Sums<K> of_thread;
+#pragma unroll
+    for (int k = 0; k < K; ++k) of_thread.of[k] = horizontal_sum(part.of[k]);
+    const Sums<K> of_row = group_sum(of_thread, *parity_);
+    operands_were_read();
     Columns<K> total;
 #pragma unroll
-    for (int k = 0; k < K; ++k) total.of[k] = {group_sum(horizontal_sum(part.of[k]), *parity_)};
-    operands_were_read();
+    for (int k = 0; k < K; ++k) total.of[k] = {of_row.of[k]};
     return total;
   }
 
@@ -168,9 +172,8 @@ class Block {
         largest = now;
         sum += horizontal_sum(exp_of_difference(v, shift));
       });
-      const float all = group_maximum(largest, *parity_);
-      const float scale = largest == -infinity() ? 1.0f : exp(largest - finite_shift(all));
-      return {{all}, {group_sum(sum * scale, *parity_)}};
+      group_exp_sum(largest, sum, *parity_);
+      return {{largest}, {sum}};
     }
   }
 
@@ -224,9 +227,6 @@ class Block {
  private:
   static constexpr std::int64_t chunk = std::int64_t(row_threads) * vectors * lanes;
   static constexpr bool may_be_in_ring = Aligned && InChunks && ring_slots > 0;
-
-  // What is subtracted before e^x: where every value is -infinity, e^(value - 0) is the 0 that it should add.
-  static TILE_FN float finite_shift(float largest) { return largest == -infinity() ? 0.0f : largest; }
 
   static TILE_FN void keep_larger(Values& part, Values v, Element<Aligned> e) {
     if constexpr (!Aligned) v = first_lanes(v, e.count, -infinity());

@@ -115,30 +115,30 @@ class Machine {
     for_rows(rows, rows_per_program, columns, body);
   }
 
-  // output[c] = the sum over the first `partials` rows of matrix[., c], for the columns of this program: 32 columns at a time,
-  // of which a thread has four, in every row that its place among the others gives it. All its loads are under way together:
-  // as many rows as a device has programs take one wait for memory.
+  // output[c] = the sum over the first `partials` rows of matrix[., c], for `count` columns from `first` on, as far as there are
+  // so many: 32 columns at a time, of which a thread has four, in every row that its place among the others gives it. All its
+  // loads are under way together: as many rows as a device has programs (264 by 8 warps) take one wait for memory.
   template <class T>
   TILE_FN void column_sums(T* output, const float* matrix, std::int64_t partials, std::int64_t columns,
-                           std::int64_t columns_per_program) const {
+                           std::int64_t first, std::int64_t count) const {
+    constexpr int under_way = 12;
     __shared__ float sums[NUM_WARPS][32];
     constexpr int rows_at_a_time = threads / 8;
     const int warp = threadIdx.x / 32, first_row = threadIdx.x / 8, first_column = threadIdx.x % 8 * 4;
-    const std::int64_t first = program() * columns_per_program;
-    const std::int64_t end = columns - first < columns_per_program ? columns : first + columns_per_program;
+    const std::int64_t end = columns - first < count ? columns : first + count;
     for (std::int64_t base = first; base < end; base += 32) {
       const std::int64_t column = base + first_column;
       float4 part = make_float4(0, 0, 0, 0);
-      for (std::int64_t p = first_row; p < partials; p += 8 * rows_at_a_time) {
-        float4 loaded[8];
+      for (std::int64_t p = first_row; p < partials; p += under_way * rows_at_a_time) {
+        float4 loaded[under_way];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < under_way; ++i) {
           const std::int64_t row = p + i * rows_at_a_time;
           loaded[i] =
               row < partials ? four_columns(matrix + row * columns, column, end, columns) : make_float4(0, 0, 0, 0);
         }
 #pragma unroll
-        for (int i = 0; i < 8; ++i) add(part, loaded[i]);
+        for (int i = 0; i < under_way; ++i) add(part, loaded[i]);
       }
 #pragma unroll
       for (int offset = 8; offset < 32; offset *= 2) {
@@ -188,10 +188,15 @@ class Machine {
     const int row_vectors = int(columns / lanes);
     RowRing::start();
     if (threadIdx.x >= threads) return RowRing::fill(coming, blockIdx.x, gridDim.x, rows, row_vectors);
+    bool is_wanted = blockIdx.x < rows && coming.wanted(blockIdx.x);
     for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-      stream_.ring.begin_row(coming.wanted(row), row_vectors);
+      // What the next row's body will ask for is on its way, and near when it does.
+      const std::int64_t next = row + gridDim.x;
+      const bool next_is_wanted = next < rows && coming.wanted(next);
+      stream_.ring.begin_row(is_wanted, row_vectors);
       body(Block<true>(row, true, columns, stream_, parity_));
       stream_.ring.finish_row();
+      is_wanted = next_is_wanted;
     }
   }
 
@@ -235,6 +240,15 @@ TILE_FN bool is_aligned(V) {
   return true;
 }
 
+// A launch may begin before the one ahead of it has ended. Before this returns that one has, and its results are seen; after it
+// the next launch may begin, as soon as every program of this one has come here.
+TILE_FN void wait_for_launch_ahead() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
+}
+
 template <auto Program>
 struct Entry;
 template <class... A, void (*Program)(Machine&, A...)>
@@ -242,6 +256,7 @@ struct Entry<Program> {
   using Arguments = Parameters<A...>;
 
   TILE_FN explicit Entry(A... a) {
+    wait_for_launch_ahead();
     Machine machine((is_aligned(a) && ...));
     Program(machine, a...);
   }

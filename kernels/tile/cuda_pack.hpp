@@ -191,15 +191,19 @@ TILE_FN Pack<N> clamp(Pack<N> x, float low, float high) {
   return select(x > high, high, x);
 }
 
-// 1 / x within 1 unit in the last place; 0 for an infinite x.
-TILE_FN float reciprocal(float x) {
-  float y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
 // Whether values come from and go to 16 bits: functions may then err by 2^-17, far less than a result's rounding.
 constexpr bool is_half_width = sizeof(ELEMENT) == 2;
+
+// 1 / x within 1 unit in the last place; 0 for an infinite x, and in 16 bits for one above 2^126: subnormal results cost a
+// comparison and two products each.
+TILE_FN float reciprocal(float x) {
+  float y;
+  if constexpr (is_half_width)
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  else
+    asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 
 // e^x within 2 units in the last place; for 16-bit elements by one product and the chip's 2^x, off by |x| 2^-24 besides.
 TILE_FN float exp(float x) {

@@ -95,6 +95,9 @@ struct Launch {
   std::optional<MatrixProduct> product;
   // CUDA alone: the further extents of grid and block, whose first are `programs` and `threads`.
   int programs_y = 1, programs_z = 1, threads_y = 1, threads_z = 1;
+  // CUDA, compute capability 9.0 and later: it may begin before the launch ahead of it in the same list has ended, because its
+  // program waits for that one itself (griddepcontrol.wait) before it reads or writes memory. Without effect elsewhere.
+  bool begins_early = false;
 };
 
 struct TimingConditions {

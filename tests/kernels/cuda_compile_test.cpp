@@ -48,6 +48,7 @@ class CudaCompile : public ::testing::TestWithParam<std::string> {
   void expect_compiles(const Plan& plan, const std::string& name, const Capability& capability) {
     const auto compiled = compiler_->compile(source_of(plan, name), capability);
     ASSERT_TRUE(compiled) << name << " for " << capability.text() << ": " << hone::base::describe(compiled.error());
+    EXPECT_EQ(compiled->waits_itself, capability.major >= 9);
     for (const Launch& launch : plan.launches) {
       if (launch.product) continue;  // computed by the device's own library
       const auto kernel = compiled->kernels.find(launch.entry);

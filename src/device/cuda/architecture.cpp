@@ -26,12 +26,12 @@ std::string architecture_name(const Capability& capability) {
 CompileTarget compile_target(const Capability& capability, const std::vector<int>& supported) {
   const int number = 10 * capability.major + capability.minor;
   if (std::find(supported.begin(), supported.end(), number) != supported.end())
-    return {fmt::format("sm_{}{}", number, number >= 90 ? "a" : ""), true};
+    return {fmt::format("sm_{}{}", number, number >= 90 ? "a" : ""), true, number};
   int below = 0;
   for (const int each : supported)
     if (each < number) below = std::max(below, each);
-  if (below == 0) return {"", false};
-  return {fmt::format("compute_{}", below), false};
+  if (below == 0) return {"", false, 0};
+  return {fmt::format("compute_{}", below), false, below};
 }
 
 }  // namespace hone::device::cuda

@@ -20,6 +20,7 @@ std::string architecture_name(const Capability& capability);
 struct CompileTarget {
   std::string option;  // "sm_90a", "compute_121"
   bool native = true;
+  int number = 0;  // 90, 121: what the text sees, whatever GPU runs it
 };
 
 // `supported`: what the compiler builds for, as 10 * major + minor ("90"), ascending. From 9.0 on the architecture-specific

@@ -278,6 +278,19 @@ base::Result<CudaCompiler::Built> CudaCompiler::build(const ProgramSource& sourc
   return built;
 }
 
+// griddepcontrol came with compute capability 9.0 (PTX ISA, "Parallel Synchronization and Communication Instructions").
+constexpr int first_with_early_launches = 90;
+
+bool waits_for_launch_ahead(const ProgramSource& source) {
+  bool waits = false;
+  for (const auto& [path, text] : source.files) {
+    if (text.find("__global__") == std::string::npos) continue;
+    waits = text.find("griddepcontrol.wait") != std::string::npos;
+    if (!waits) return false;
+  }
+  return waits;
+}
+
 base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, const Capability& capability) const {
   const CompileTarget target = compile_target(capability, supported_);
   if (target.option.empty()) {
@@ -296,6 +309,7 @@ base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, co
 
   CompiledCuda compiled;
   compiled.native = target.native;
+  compiled.waits_itself = target.number >= first_with_early_launches && waits_for_launch_ahead(source);
   compiled.info.compiler = version_;
   compiled.info.flags = flags;
   const std::string key = cache_key(source, version_ + " " + std::to_string(supported_.size()), flags, target.option);

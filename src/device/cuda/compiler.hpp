@@ -41,6 +41,9 @@ struct CompiledCuda {
   bool native = true;
   ProgramInfo info;  // registers, spills and static shared memory: of the kernel that has most
   std::map<std::string, KernelResources> kernels;  // by entry; empty for PTX
+  // The text can be launched before what is ahead of it has ended: on this architecture each file that defines a kernel has the
+  // instruction that waits for it.
+  bool waits_itself = false;
 };
 
 struct CompilerOptions {
@@ -51,6 +54,9 @@ struct CompilerOptions {
   // HONE_NVRTC; HONE_CACHE_DIR, else XDG_CACHE_HOME/hone, else HOME/.cache/hone.
   static CompilerOptions from_environment();
 };
+
+// Whether every file of the source that defines a kernel has the instruction that waits for the launch ahead of it.
+bool waits_for_launch_ahead(const ProgramSource& source);
 
 class CudaCompiler {
  public:

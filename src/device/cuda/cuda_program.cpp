@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -201,6 +202,7 @@ base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std
                    static_cast<unsigned>(launch.threads_z)};
     ready.dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
     ready.cluster_size = launch.cluster_size;
+    ready.begins_early = launch.begins_early && program.waits_itself() && !prepared.empty();
     for (const Argument& argument : launch.arguments) ready.values.push_back(*slot_of(argument));
     prepared.push_back(std::move(ready));
   }
@@ -222,18 +224,23 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
     slots.resize(launch.values.size() + spare_parameters);
     pointers.clear();
     for (std::uint64_t& slot : slots) pointers.push_back(&slot);
-    LaunchAttribute cluster;
-    cluster.id = kClusterDimension;
-    cluster.value.cluster[0] = static_cast<unsigned>(launch.cluster_size);
-    cluster.value.cluster[1] = cluster.value.cluster[2] = 1;
+    std::array<LaunchAttribute, 2> attributes;
     LaunchConfig config;
+    config.attributes = attributes.data();
     std::copy(launch.grid.begin(), launch.grid.end(), config.grid);
     std::copy(launch.block.begin(), launch.block.end(), config.block);
     config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     config.stream = session.stream();
     if (launch.cluster_size > 1) {
-      config.attributes = &cluster;
-      config.attribute_count = 1;
+      LaunchAttribute& cluster = attributes[config.attribute_count++];
+      cluster.id = kClusterDimension;
+      cluster.value.cluster[0] = static_cast<unsigned>(launch.cluster_size);
+      cluster.value.cluster[1] = cluster.value.cluster[2] = 1;
+    }
+    if (launch.begins_early) {
+      LaunchAttribute& early = attributes[config.attribute_count++];
+      early.id = kProgrammaticStreamSerialization;
+      early.value.flag = 1;
     }
     const Status status = session.driver().launch(&config, launch.function, pointers.data(), nullptr);
     const std::string call =

@@ -37,6 +37,7 @@ class CudaProgram final : public Program {
   const std::string& name() const { return name_; }
   const std::string& image() const { return compiled_.image; }
   bool native() const { return compiled_.native; }
+  bool waits_itself() const { return compiled_.waits_itself; }
   const std::map<std::string, KernelResources>& kernels() const { return compiled_.kernels; }
 
   // Loads the program if need be. A missing entry is an error that names those present. Safe from several threads.
@@ -62,6 +63,7 @@ struct PreparedLaunch {
   std::array<unsigned, 3> grid = {}, block = {};
   unsigned dynamic_shared_bytes = 0;
   int cluster_size = 1;
+  bool begins_early = false;
   std::vector<std::uint64_t> values;       // one slot an argument; the value stands at its start
   std::optional<PreparedProduct> product;  // then `entry` is its name, and the rest means nothing
 };

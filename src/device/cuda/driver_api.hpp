@@ -48,13 +48,15 @@ enum class FunctionAttribute : int {
 
 inline constexpr unsigned kScheduleSpin = 1;      // of a context: waiting spins, for the least latency
 inline constexpr unsigned kHostMemoryMapped = 2;  // of host memory: a device pointer leads to it
-inline constexpr int kClusterDimension = 4;       // id of a launch attribute
+inline constexpr int kClusterDimension = 4;       // ids of launch attributes
+inline constexpr int kProgrammaticStreamSerialization = 6;
 
 struct LaunchAttribute {
   int id = 0;
   int padding = 0;
   union {
     unsigned cluster[3];
+    int flag;
     unsigned char bytes[64];
   } value = {};
 };

@@ -183,6 +183,7 @@ base::Result<std::unique_ptr<BoundPlan>> BoundPlan::bind(device::Device& device,
     out.threads = launch.threads;
     out.dynamic_shared_bytes = static_cast<std::size_t>(launch.dynamic_shared_bytes);
     out.cluster_size = launch.cluster_size;
+    out.begins_early = plan.begins_early;
     for (const auto& argument : launch.arguments) {
       if (auto* tensor = std::get_if<kernels::TensorArgument>(&argument)) {
         auto view = places.of(*tensor, launch.entry);

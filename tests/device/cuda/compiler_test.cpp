@@ -164,6 +164,15 @@ TEST_F(CudaCompilerTest, TheDevicesOwnProgramsCompileForEveryTargetWithoutSpills
   }
 }
 
+TEST(LaunchAhead, IsWaitedForWhereEveryFileWithAKernelHasTheInstruction) {
+  const std::string waits = "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }",
+                    does_not = "__global__ void g() {}";
+  EXPECT_TRUE(waits_for_launch_ahead({"one", {{"a.cu", waits}, {"b.hpp", "int x;"}}, "a.cu", {}}));
+  EXPECT_FALSE(waits_for_launch_ahead({"another beside it", {{"a.cu", waits}, {"b.hpp", does_not}}, "a.cu", {}}));
+  EXPECT_FALSE(waits_for_launch_ahead({"none", {{"a.cu", does_not}}, "a.cu", {}}));
+  EXPECT_FALSE(waits_for_launch_ahead({"no kernel", {{"b.hpp", "int x;"}}, "b.hpp", {}}));
+}
+
 TEST(LibraryFolders, AreThoseOfPythonsPackagesTheToolkitAndTheCheckout) {
   base::MemoryFiles files;
   const auto add = [&files](const std::string& path) { ASSERT_TRUE(files.write_atomically(path + "/library.so", "")); };

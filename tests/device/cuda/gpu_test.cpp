@@ -130,6 +130,39 @@ TEST_F(GpuTest, LaunchesClustersWhereTheGpuHasThem) {
   }
 }
 
+// Each launch adds what the one ahead of it wrote last and late; without the wait a launch that begins early reads what was there.
+TEST_F(GpuTest, LaunchesThatBeginEarlySeeAllThatTheOnesAheadWrote) {
+  const std::string body = R"(
+  __nanosleep(20000);
+  const int at = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  to[at] = from[all - 1 - at] + 1;
+})";
+  const std::string head = "extern \"C\" __global__ void add_one(float* to, const float* from) {\n";
+  const std::string wait = R"(
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
+)";
+  for (const std::string& text : {head + wait + body, head + body}) {
+    auto program = device_->compile({"early", {{"early.cu", text}}, "early.cu", {}});
+    ASSERT_TRUE(program) << base::describe(program.error());
+    program_ = *program;
+    std::vector<float> values(264 * 256);
+    std::iota(values.begin(), values.end(), 0.0F);
+    auto a = buffer_of(values), b = buffer_of(values);
+    std::vector<Launch> launches;
+    for (int i = 0; i < 10; ++i) {
+      const BufferView to{i % 2 == 0 ? b.get() : a.get(), 0}, from{i % 2 == 0 ? a.get() : b.get(), 0};
+      launches.push_back(launch("add_one", 264, 256, {to, from}));
+      launches.back().begins_early = true;
+    }
+    ASSERT_TRUE(device_->run(launches));
+    for (float& value : values) value += 10;
+    EXPECT_EQ(values_of<float>(*a), values);
+  }
+}
+
 TEST_F(GpuTest, OutOfMemoryNamesNeedAndFreeBytesAndHarmsNothing) {
   const auto refused = device_->allocate(std::size_t{1} << 46);
   ASSERT_FALSE(refused);
