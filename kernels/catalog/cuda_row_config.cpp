@@ -29,7 +29,9 @@ bool walks(const RowSpace& space, const CudaRowConfig& config) {
 }
 
 std::int64_t slot_vectors(const CudaRowConfig& config) { return std::int64_t(config.threads()) * config.vectors; }
-std::int64_t ring_slots(const CudaRowConfig& config) { return ring_bytes / (slot_vectors(config) * 16); }
+std::int64_t ring_slots(const CudaRowConfig& config) {
+  return ring_bytes / config.programs_per_sm / (slot_vectors(config) * 16);
+}
 std::int64_t ring_chunks(const CudaRowConfig& config, const Problem& problem) {
   return ceil_div(row_vectors(problem), slot_vectors(config));
 }
@@ -59,7 +61,8 @@ bool exceeds_every_block(const RowSpace& space, const Problem& problem) {
 std::string valid_ring(const CudaRowConfig& config, const Problem& problem) {
   if (!has_whole_vectors(problem)) return "a ring (ROW_RING) needs rows of whole 16-byte vectors";
   if (fits(config, problem)) return "ROW_RING must be 0 where the threads' registers hold a row";
-  if (config.block_row > 1 || config.programs_per_sm > 1) return "a ring holds one row, and a multiprocessor one ring";
+  if (config.block_row > 1) return "a ring holds one row";
+  if (config.programs_per_sm > 2) return "a multiprocessor has room for two rings at most";
   if (config.vectors != ring_vectors) return "VECTORS must be 2 where a row lies in a ring";
   if (config.num_warps < 4 || config.num_warps > 16) return "a ring needs 4 to 16 warps, and one more that fills it";
   if (ring_chunks(config, problem) > ring_slots(config) + most_kept_chunks)

@@ -58,7 +58,12 @@ class Block {
   // Rows of a matrix as destination of a map.
   template <class T>
   TILE_FN StoreRows<T, Aligned> rows_of(T* matrix, std::int64_t stride) const {
-    return {matrix + place() * stride};
+    T* row = matrix + place() * stride;
+    if constexpr (!InChunks) return {row};
+    // The compiler would multiply again for each chunk rather than keep the address.
+    std::uint64_t address = __cvta_generic_to_global(row);
+    asm("" : "+l"(address));
+    return {static_cast<T*>(__cvta_global_to_generic(address))};
   }
   template <class T, class Place>
   TILE_FN StoreRows<T, Aligned> rows_of(T* matrix, std::int64_t stride, Place where) const {
@@ -165,12 +170,21 @@ class Block {
       return {largest, sum([&](auto e) { return exp_of_difference(f(e), shift); })};
     } else {
       float largest = -infinity(), sum = 0;
+      if constexpr (may_be_in_ring) {
+        if (stream_->ring.is_loaded()) {
+          each_chunk_in_ring(false, [&](int c, auto whole) {
+            Values v[vectors];
+            each_vector_of(c, whole, [&](int u, Element<Aligned> e) { v[u] = f(e); },
+                           [&](int u) { v[u] = Values::broadcast(-infinity()); });
+            add_exponentials(v, largest, sum);
+          });
+          group_exp_sum(largest, sum, *parity_);
+          return {{largest}, {sum}};
+        }
+      }
       each_element([&](Element<Aligned> e) {
-        const Values v = first_lanes(f(e), e.count, -infinity());
-        const float now = maximum(horizontal_maximum(v), largest), shift = finite_shift(now);
-        if (now > largest) sum *= exp(largest - now);
-        largest = now;
-        sum += horizontal_sum(exp_of_difference(v, shift));
+        const Values v[1] = {first_lanes(f(e), e.count, -infinity())};
+        add_exponentials(v, largest, sum);
       });
       group_exp_sum(largest, sum, *parity_);
       return {{largest}, {sum}};
@@ -231,7 +245,7 @@ class Block {
   static TILE_FN void keep_larger(Values& part, Values v, Element<Aligned> e) {
     if constexpr (!Aligned) v = first_lanes(v, e.count, -infinity());
 #pragma unroll
-    for (int j = 0; j < lanes; ++j) part.v[j] = maximum(v.v[j], part.v[j]);
+    for (int j = 0; j < lanes; ++j) part.v[j] = larger(v.v[j], part.v[j]);
   }
 
   TILE_FN bool is_column(const Indices& at) const { return at.value >= 0 && at.value < columns_; }
@@ -301,23 +315,64 @@ class Block {
     }
   }
 
-  // The chunks that registers keep one after another in the text, because registers have no index; the others in a loop.
+  // f(c, whole) for each chunk c of a row in the ring, whose vectors are at hand then; whole.value: not the last one. The chunks
+  // that registers keep come one after another in the text, because registers have no index; the others in a loop.
   template <class F>
-  TILE_FN void each_element_in_ring(bool last, F f) const {
+  TILE_FN void each_chunk_in_ring(bool last, F f) const {
     RowRing& ring = stream_->ring;
+    ring.begin_reading();
 #pragma unroll
-    for (int c = 0; c < RowRing::kept_chunks; ++c) each_element_of(c, last, f);
+    for (int c = 0; c < RowRing::kept_chunks; ++c) {
+      ring.fetch<true>(c, last);
+      f(c, Whole<true>{});
+    }
 #pragma unroll 1
-    for (int c = RowRing::kept_chunks; c < RowRing::chunks; ++c) each_element_of(c, last, f);
+    for (int c = RowRing::kept_chunks; c < RowRing::chunks - 1; ++c) {
+      ring.fetch<true>(c, last);
+      f(c, Whole<true>{});
+    }
+    ring.fetch<false>(RowRing::chunks - 1, last);
+    f(RowRing::chunks - 1, Whole<false>{});
     ring.end_reading(last);
   }
-  template <class F>
-  TILE_FN void each_element_of(int c, bool last, F& f) const {
-    stream_->ring.fetch(c, last);
+  template <bool Value>
+  struct Whole {
+    static constexpr bool value = Value;
+  };
+  // A row in the ring has less than 2^31 columns.
+  TILE_FN Element<Aligned> ring_element(int c, int u) const {
+    return {std::uint32_t(((c * vectors + u) * row_threads + lane()) * lanes), u, lanes};
+  }
+  // f(u, element) for each vector of the chunk, otherwise(u) where the row has no such one.
+  template <class W, class F, class Otherwise>
+  TILE_FN void each_vector_of(int c, W, F f, Otherwise otherwise) const {
 #pragma unroll
     for (int u = 0; u < vectors; ++u) {
-      if (stream_->ring.has(c, u)) f(whole_element(c * chunk, u));
+      if (W::value || stream_->ring.has(c, u))
+        f(u, ring_element(c, u));
+      else
+        otherwise(u);
     }
+  }
+  template <class F>
+  TILE_FN void each_element_in_ring(bool last, F f) const {
+    each_chunk_in_ring(last, [&](int c, auto whole) {
+      each_vector_of(c, whole, [&](int, Element<Aligned> e) { f(e); }, [](int) {});
+    });
+  }
+
+  // sum = sum e^(the largest value so far - the new one) + the sum of e^(v - the new one).
+  template <int K>
+  static TILE_FN void add_exponentials(const Values (&v)[K], float& largest, float& sum) {
+    float now = horizontal_maximum(v[0]);
+#pragma unroll
+    for (int k = 1; k < K; ++k) now = larger(now, horizontal_maximum(v[k]));
+    now = larger(now, largest);
+    if (now > largest) sum *= exp(largest - now);
+    largest = now;
+    const float shift = finite_shift(now);
+#pragma unroll
+    for (int k = 0; k < K; ++k) sum += horizontal_sum(exp_of_difference(v[k], shift));
   }
 
   template <int K, class... To>

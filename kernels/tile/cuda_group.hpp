@@ -72,7 +72,7 @@ TILE_FN V group_sum(V value, int& parity) {
   return group_reduce(value, parity, [](const V& a, const V& b) { return a + b; });
 }
 TILE_FN float group_maximum(float value, int& parity) {
-  return group_reduce(value, parity, [](float a, float b) { return maximum(a, b); });
+  return group_reduce(value, parity, [](float a, float b) { return larger(a, b); });
 }
 
 // What is subtracted before e^x: where every value is -infinity, e^(value - 0) is the 0 that it should add.
@@ -85,7 +85,7 @@ TILE_FN void group_exp_sum(float& largest, float& sum, int& parity) {
   const float own = largest;
 #pragma unroll
   for (int offset = first_offset; offset > 0; offset /= 2) {
-    largest = maximum(largest, of_other_lane(largest, offset));
+    largest = larger(largest, of_other_lane(largest, offset));
   }
   sum *= own == -infinity() ? 1.0f : exp(own - largest);
 #pragma unroll
@@ -99,7 +99,7 @@ TILE_FN void group_exp_sum(float& largest, float& sum, int& parity) {
     constexpr int at_a_time = group_warps < 8 ? group_warps : 8;  // 32 spill where a thread has 64 registers
     largest = values[0].x;
 #pragma unroll at_a_time
-    for (int w = 1; w < group_warps; ++w) largest = maximum(largest, values[w].x);
+    for (int w = 1; w < group_warps; ++w) largest = larger(largest, values[w].x);
     const float shift = finite_shift(largest);
     sum = 0;
 #pragma unroll at_a_time

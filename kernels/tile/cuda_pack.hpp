@@ -166,6 +166,8 @@ TILE_FN float select(bool condition, float a, float b) { return condition ? a : 
 // The larger and the smaller one. Where one operand is a NaN it is b.
 TILE_FN float maximum(float a, float b) { return a > b ? a : b; }
 TILE_FN float minimum(float a, float b) { return a < b ? a : b; }
+// The larger one by one instruction; where one operand is a NaN, the other.
+TILE_FN float larger(float a, float b) { return fmaxf(a, b); }
 template <int N>
 TILE_FN Pack<N> maximum(Pack<N> a, Pack<N> b) {
   return each_lane(a, b, [](float x, float y) { return maximum(x, y); });
@@ -268,7 +270,7 @@ TILE_FN float horizontal_maximum(Pack<N> a) {
 #pragma unroll
   for (int half = N / 2; half > 0; half /= 2) {
 #pragma unroll
-    for (int j = 0; j < half; ++j) a.v[j] = maximum(a.v[j], a.v[j + half]);
+    for (int j = 0; j < half; ++j) a.v[j] = larger(a.v[j], a.v[j + half]);
   }
   return a.v[0];
 }

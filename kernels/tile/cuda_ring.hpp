@@ -56,8 +56,11 @@ class RowRing {
     static_assert(sizeof(T) == sizeof(ELEMENT));
     if (threadIdx.x % 32 != 0) return;
     int slot = 0, phase = 1;  // a wait for the phase before the first passes at once
+    bool next_is_wanted = first < end && rows.wanted(first);
     for (std::int64_t row = first; row < end; row += step) {
-      if (!rows.wanted(row)) continue;
+      const bool is_wanted = next_is_wanted;
+      next_is_wanted = row + step < end && rows.wanted(row + step);  // on its way while the slots are waited for
+      if (!is_wanted) continue;
       const T* from = rows.matrix + (no_memory ? row % 128 : row) * rows.stride;
 #pragma unroll 1
       for (int c = 0; c < chunks; ++c) {
@@ -92,7 +95,11 @@ class RowRing {
   }
   TILE_FN bool is_loaded() const { return slots > 0 && loaded_; }
 
-  // Chunk c as this thread's vectors `now`; at the last reading its slot is given back.
+  // A reading of the row begins: of its chunks one after another.
+  TILE_FN void begin_reading() { place(readings_ == 0 ? 0 : kept_chunks, slot_, phase_); }
+  // Chunk c as this thread's vectors `now`; at the last reading its slot is given back. `Whole`: it is not the row's last one,
+  // of which there may be less.
+  template <bool Whole>
   TILE_FN void fetch(int c, bool last) {
     const bool first = readings_ == 0;
     if (c < kept_chunks && !first) {
@@ -100,13 +107,13 @@ class RowRing {
       for (int u = 0; u < vectors; ++u) now_[u] = kept_[c < kept_chunks ? c : 0][u];
       return;
     }
-    int slot = 0, phase = 0;
-    place(c, slot, phase);
-    if (first) wait_for_phase(full(slot), phase);
+    const int slot = slot_;
+    if (first) wait_for_phase(full(slot), phase_);
+    if (++slot_ == slots) slot_ = 0, phase_ ^= 1;
     const uint4* from = vectors_of(slot);
 #pragma unroll
     for (int u = 0; u < vectors; ++u) {
-      if (!has(c, u)) continue;
+      if (!Whole && !has(c, u)) continue;
       const uint4 q = from[u * row_threads + lane()];
       now_[u].words[0] = q.x, now_[u].words[1] = q.y, now_[u].words[2] = q.z, now_[u].words[3] = q.w;
       if (c < kept_chunks) kept_[c < kept_chunks ? c : 0][u] = now_[u];
@@ -118,9 +125,7 @@ class RowRing {
     ended_ = ended_ || last;
   }
   // Whether vector u of chunk c is a part of the row.
-  TILE_FN bool has(int c, int u) const {
-    return c < chunks - 1 || c * chunk_vectors + u * row_threads + lane() < row_vectors_;
-  }
+  TILE_FN bool has(int c, int u) const { return c * chunk_vectors + u * row_threads + lane() < row_vectors_; }
   template <class T>
   TILE_FN Raw<T> now(int u) const {
     Raw<T> raw;
@@ -177,7 +182,8 @@ class RowRing {
 
   bool coming_ = false, loaded_ = false, ended_ = false;
   int readings_ = 0, row_vectors_ = 0;
-  int first_slot_ = 0, first_phase_ = 0;
+  int first_slot_ = 0, first_phase_ = 0;  // of the row
+  int slot_ = 0, phase_ = 0;              // of the next chunk that is fetched
   Raw<ELEMENT> now_[vectors];
   Raw<ELEMENT> kept_[most_kept][vectors];
 };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -56,17 +57,20 @@ void print_streaming(device::Device& device, const std::string& name, const kern
       if (settings != shipped && operation.valid(pass, settings, problem, target).empty())
         add(fmt::format(", {} warps of 4 vectors", warps), settings);
     }
-    for (const std::int64_t warps : {8, 16}) {
+    for (const auto [warps, programs, policy] : {std::array{8, 1, 0}, {8, 2, 0}, {8, 2, 1}, {16, 1, 0}, {16, 1, 1}}) {
       kernels::Settings settings = shipped;
       if (!settings.count("ROW_RING")) break;
       settings["ROW_RING"] = 1, settings["num_warps"] = warps, settings["VECTORS"] = 2, settings["BLOCK_ROW"] = 1;
-      settings["PROGRAMS_PER_SM"] = 1, settings["CACHE_POLICY"] = 0;
+      settings["PROGRAMS_PER_SM"] = programs, settings["CACHE_POLICY"] = policy;
       if (settings != shipped && operation.valid(pass, settings, problem, target).empty())
-        add(fmt::format(", in a ring by {} warps", warps), settings);
+        add(fmt::format(", in {} by {} warps{}", programs == 2 ? "two rings" : "a ring", warps,
+                        policy == 1 ? ", results evicted first" : ""),
+            settings);
     }
     kernels::Settings other = shipped;
     other["CACHE_POLICY"] = 1 - shipped.at("CACHE_POLICY");
-    add(other.at("CACHE_POLICY") == 1 ? ", results evicted first" : ", results cached", other);
+    if (!shipped.count("ROW_RING") || shipped.at("ROW_RING") == 0)
+      add(other.at("CACHE_POLICY") == 1 ? ", results evicted first" : ", results cached", other);
   }
   take_turns(device, tensors, subjects, rounds);
   for (const Subject& subject : subjects) {
