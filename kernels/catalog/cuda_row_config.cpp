@@ -305,6 +305,7 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
           {"ROW_CHUNKS", std::to_string(config.row_ring > 0 ? ring_chunks(config, problem) : 1)},
           {"MIN_PROGRAMS", std::to_string(config.programs_per_sm)},
           {"CACHE_POLICY", std::to_string(config.cache_policy)},
+          {"WALKS", walks(space, config) ? "1" : "0"},
           {"ROW_FIT", !held   ? "FIT_CHUNKED"
                       : fills ? "FIT_EXACT"
                               : "FIT_ANY"},
@@ -347,7 +348,7 @@ SourceNotes source_notes_on(const Target& target, SourceNotes notes) {
   notes.constexpr_parameters = notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
                                "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, RING_SLOTS, ROW_CHUNKS, "
                                "MIN_PROGRAMS, CACHE_POLICY, "
-                               "ROW_FIT, WHOLE_VECTORS";
+                               "WALKS, ROW_FIT, WHOLE_VECTORS";
   return notes;
 }
 

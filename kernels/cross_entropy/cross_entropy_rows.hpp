@@ -137,8 +137,10 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
   const auto b = machine.row(bias);
   const float inverse_cap = 1.0f / softcap;
   const Totals all = totals_of(machine, totals, columns);
-  const auto is_kept = [=](std::int64_t row) { return target[row] != ignore_index; };
-  machine.for_rows(rows, rows_per_program, columns, tile::coming_rows(x, x_stride, is_kept), [&](auto block) {
+  const auto coming = tile::coming_rows(
+      x, x_stride, [=](std::int64_t row) { return target[row]; },
+      [=](std::int64_t label) { return label != ignore_index; });
+  machine.for_rows(rows, rows_per_program, columns, coming, [&](auto block) {
     const auto y = block.load_indices(target);
     const auto kept_row = [&](int row) { return y[row] != ignore_index; };
     const auto none = block.each_row([](int) { return 0.0f; });
@@ -157,11 +159,10 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
     const auto above = has_upstream ? block.load_column(upstream) : block.each_row([](int) { return 1.0f; });
     const auto first = block.load(x, x_stride);
     const auto at_label = block.gather(first, y);
-    const auto bias_at_label = has_bias ? block.gather(b, y) : none;
-    const auto x_label = block.each_row([&](int row) {
-      const float logit = at_label[row] + bias_at_label[row];
-      return has_softcap ? softcap * tile::tanh(logit * inverse_cap) : logit;
-    });
+    const auto bias_at_label = [&] {
+      if constexpr (has_bias) return block.gather(b, y);
+      return none;
+    }();
     const auto squashed = [&](const auto& from, auto e) {  // tanh(logit / softcap), or the logit itself
       const auto logit = [&] {
         if constexpr (has_bias) return from[e] + b[e];
@@ -175,6 +176,11 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
       return squashed(from, e);
     };
     const auto total = block.exp_sum([&](auto e) { return value(first, e); });
+    // After the reading of the row: whoever looks at a gathered value waits for it.
+    const auto x_label = block.each_row([&](int row) {
+      const float logit = at_label[row] + bias_at_label[row];
+      return has_softcap ? softcap * tile::tanh(logit * inverse_cap) : logit;
+    });
     const auto again = block.keep(first);
     const auto weighted_x = [&] {
       if constexpr (!has_smoothing) return none;
@@ -183,7 +189,10 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
         return value(again, e);
       });
     }();
-    const auto w_label = has_weight ? block.gather(w, y) : block.each_row([](int) { return 1.0f; });
+    const auto w_label = [&] {
+      if constexpr (has_weight) return block.gather(w, y);
+      return block.each_row([](int) { return 1.0f; });
+    }();
     const auto factors = [&](int row) {
       return row_factors(total.maximum[row] + tile::log(total.sum[row]), x_label[row], w_label[row], weighted_x[row],
                          all, columns, smoothing, lse_square_scale);

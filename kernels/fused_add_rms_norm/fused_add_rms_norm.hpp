@@ -48,7 +48,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, 
                      std::int64_t x_stride, const T* r, std::int64_t r_stride, const T* weight, Rstd* rstd,
                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float eps, float offset) {
   const auto w = machine.row(weight, columns);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first_x = block.load(x, x_stride);
     const auto first_r = block.load(r, r_stride);
@@ -58,7 +58,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, 
     };
     block.sum_then(square, [&](const auto& present, const auto& squares) {
       const auto scale =
-          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
+          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] * share + eps)); });
       present.store_column(rstd, scale);
       const auto kept_x = present.keep(first_x);
       const auto kept_r = present.keep(first_r);
@@ -80,7 +80,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       const Rstd* rstd, float* dw_partial, std::int64_t rows, std::int64_t rows_per_program,
                       std::int64_t columns, float offset) {
   const auto w = machine.row(weight, columns);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
@@ -89,7 +89,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
     const auto through = block.load(ds, ds_stride);
     const auto term = [&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; };
     block.sum_then(term, [&](const auto& present, const auto& dot) {
-      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
+      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] * share; });
       const auto g = present.keep(first_g);
       const auto v = present.keep(first_s);
       present.map(

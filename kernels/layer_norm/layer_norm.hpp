@@ -21,19 +21,19 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
                      std::int64_t rows_per_program, std::int64_t columns, float eps) {
   const auto w = machine.row(weight, columns);
   const auto b = machine.row(bias, columns);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
     const auto value = [&](auto e) { return first[e]; };
     block.sum_then(value, [&](const auto& present, const auto& sum) {
       const auto kept = present.keep(first);
-      const auto center = present.each_row([&](int row) { return sum[row] / n; });
+      const auto center = present.each_row([&](int row) { return sum[row] * share; });
       // The deviations are squared, not the values: where the mean is large the difference of squares has no digits left.
       const auto squares = present.sum([&](auto e) {
         const auto deviation = kept[e] - center[e];
         return deviation * deviation;
       });
-      const auto r = present.each_row([&](int row) { return tile::rsqrt(squares[row] / n + eps); });
+      const auto r = present.each_row([&](int row) { return tile::rsqrt(squares[row] * share + eps); });
       present.store_column(mean, center);
       present.store_column(rstd, r);
       present.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, present.rows_of(y, y_stride));
@@ -47,7 +47,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       float* dw_partial, float* db_partial, std::int64_t rows, std::int64_t rows_per_program,
                       std::int64_t columns) {
   const auto w = machine.row(weight, columns);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
   const auto db = machine.accumulator(db_partial + machine.program() * columns, columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
@@ -59,8 +59,8 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       const auto g = first_g[e] * w[e];
       return tile::results(g * ((first_x[e] - center[e]) * r[e]), g);
     });
-    const auto along = block.each_row([&](int row) { return sums.of[0][row] / n; });
-    const auto level = block.each_row([&](int row) { return sums.of[1][row] / n; });
+    const auto along = block.each_row([&](int row) { return sums.of[0][row] * share; });
+    const auto level = block.each_row([&](int row) { return sums.of[1][row] * share; });
     const auto g = block.keep(first_g);
     const auto v = block.keep(first_x);
     block.map(

@@ -47,7 +47,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
                      const T* weight, Rstd* rstd, std::int64_t rows, std::int64_t rows_per_program,
                      std::int64_t columns, float eps, float offset) {
   const auto w = machine.row(weight, has_weight ? columns : 0);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto first = block.load(x, x_stride);
     const auto square = [&](auto e) {
@@ -56,7 +56,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
     };
     block.sum_then(square, [&](const auto& present, const auto& squares) {
       const auto r =
-          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] / n + eps)); });
+          present.each_row([&](int row) { return tile::rounded<Rstd>(tile::rsqrt(squares[row] * share + eps)); });
       present.store_column(rstd, r);
       const auto kept = present.keep(first);
       present.map(
@@ -76,7 +76,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
                       const T* x, std::int64_t x_stride, const T* weight, const Rstd* rstd, float* dw_partial,
                       std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float offset) {
   const auto w = machine.row(weight, has_weight ? columns : 0);
-  const float n = tile::count(columns);
+  const float share = 1.0f / tile::count(columns);
   const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
   machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
     const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
@@ -88,7 +88,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
     };
     const auto term = [&](auto e) { return product(e, first_g[e]) * first_x[e]; };
     block.sum_then(term, [&](const auto& present, const auto& dot) {
-      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] / n; });
+      const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] * share; });
       const auto g = present.keep(first_g);
       const auto v = present.keep(first_x);
       const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };

@@ -9,16 +9,18 @@
 
 namespace tile {
 
-// A matrix whose rows a body loads first, and which of them it does load: `wanted(row)`.
-template <class T, class Wanted>
+// A matrix whose rows a body loads first, and which of them it does load: `wanted(fact(row))`. The fact is what memory holds of a
+// row; a machine may ask for it long before it needs the answer.
+template <class T, class Fact, class Wanted>
 struct ComingRows {
   const T* matrix;
   std::int64_t stride;
+  Fact fact;
   Wanted wanted;
 };
-template <class T, class Wanted>
-TILE_FN ComingRows<T, Wanted> coming_rows(const T* matrix, std::int64_t stride, Wanted wanted) {
-  return {matrix, stride, wanted};
+template <class T, class Fact, class Wanted>
+TILE_FN ComingRows<T, Fact, Wanted> coming_rows(const T* matrix, std::int64_t stride, Fact fact, Wanted wanted) {
+  return {matrix, stride, fact, wanted};
 }
 
 }  // namespace tile

@@ -63,9 +63,9 @@ class Machine {
   }
 
   // The same with the rows that the bodies load first, which nothing is done with here.
-  template <class F, class T, class Wanted>
+  template <class F, class T, class Fact, class Wanted>
   TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
-                        const ComingRows<T, Wanted>&, F body) const {
+                        const ComingRows<T, Fact, Wanted>&, F body) const {
     for_rows(rows, rows_per_program, columns, body);
   }
 

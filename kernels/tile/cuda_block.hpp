@@ -3,8 +3,8 @@
 // BLOCK_ROW rows are worked on at a time, each by `row_threads` threads. A thread holds VECTORS vectors of its row in
 // registers; a row longer than all of them (FIT_CHUNKED) is read in chunks where it is used: from the ring that holds it
 // (cuda_ring.hpp), or from memory, the second time from a cache.
-// `Aligned`: every vector of the row lies whole at a multiple of 16 bytes; otherwise elements are moved one by one. Threads of
-// rows beyond the last one take part in every barrier and touch no memory.
+// `Aligned`: every vector of the row lies whole at a multiple of 16 bytes; otherwise elements are moved one by one. Where rows
+// share a warp, the threads of rows beyond the last one take part in every barrier and touch no memory; otherwise there are none.
 #pragma once
 
 #include "kernels/tile/cuda_accumulator.hpp"
@@ -74,6 +74,7 @@ class Block {
 
   template <class T>
   TILE_FN Column load_column(const T* values) const {
+    if constexpr (Aligned && stages > 0 && sizeof(T) == sizeof(float)) return {stream_->next_column(values)};
     return {active_ ? to_float(values[row_]) : 0.0f};
   }
   template <class T>
@@ -103,14 +104,17 @@ class Block {
   // The element of each row, or of a shared row, at the row's number; a NaN where there is no such column. A reduction over the
   // row must stand between it and a map that overwrites the row: its barrier is what the threads wait at.
   template <class T>
-  TILE_FN Column gather(const Tile<T, Aligned>& tile, const Indices& at) const {
-    const Column column = {active_ && is_column(at) ? to_float(tile.row[at.value]) : not_a_number()};
+  TILE_FN Gathered<T> gather(const Tile<T, Aligned>& tile, const Indices& at) const {
+    Gathered<T> element = {active_ && is_column(at), T{}};
+    if (element.exists) element.raw = tile.row[at.value];
     if constexpr (row_threads <= 32) group_barrier();  // reductions have none
-    return column;
+    return element;
   }
   template <class T, bool Held>
-  TILE_FN Column gather(const Row<T, Held>& row, const Indices& at) const {
-    return {is_column(at) ? to_float(row.data[at.value]) : not_a_number()};
+  TILE_FN Gathered<T> gather(const Row<T, Held>& row, const Indices& at) const {
+    Gathered<T> element = {is_column(at), T{}};
+    if (element.exists) element.raw = row.data[at.value];
+    return element;
   }
 
   // The sum of f over the columns, in fp32, for each row: `lanes` partial sums in each thread.
@@ -129,7 +133,7 @@ class Block {
     constexpr int K = sizeof(as_results(f(Element<Aligned>{}))) / sizeof(Values);
     Results<K> part;
 #pragma unroll
-    for (int k = 0; k < K; ++k) part.of[k] = Values::broadcast(0.0f);
+    for (int k = 0; k < K; ++k) part.of[k] = Values::broadcast(-0.0f);  // x + -0 is x, whatever x is: no instruction
     each_element([&](Element<Aligned> e) {
       const Results<K> values = as_results(f(e));
 #pragma unroll
@@ -174,8 +178,9 @@ class Block {
         if (stream_->ring.is_loaded()) {
           each_chunk_in_ring(false, [&](int c, auto whole) {
             Values v[vectors];
-            each_vector_of(c, whole, [&](int u, Element<Aligned> e) { v[u] = f(e); },
-                           [&](int u) { v[u] = Values::broadcast(-infinity()); });
+            each_vector_of(
+                c, whole, [&](int u, Element<Aligned> e) { v[u] = f(e); },
+                [&](int u) { v[u] = Values::broadcast(-infinity()); });
             add_exponentials(v, largest, sum);
           });
           group_exp_sum(largest, sum, *parity_);
@@ -272,7 +277,7 @@ class Block {
   }
 
   // Every thread has `vectors` whole vectors.
-  static constexpr TILE_FN bool has_all() { return exact && block_row == 1; }
+  static constexpr TILE_FN bool has_all() { return exact && rows_have_warps; }
 
   // Under the ablation "no memory" the programs work on the same rows, which stay in a cache.
   TILE_FN std::int64_t place() const { return no_memory ? row_ % 128 : row_; }
@@ -357,7 +362,8 @@ class Block {
   template <class F>
   TILE_FN void each_element_in_ring(bool last, F f) const {
     each_chunk_in_ring(last, [&](int c, auto whole) {
-      each_vector_of(c, whole, [&](int, Element<Aligned> e) { f(e); }, [](int) {});
+      each_vector_of(
+          c, whole, [&](int, Element<Aligned> e) { f(e); }, [](int) {});
     });
   }
 

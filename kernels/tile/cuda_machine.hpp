@@ -77,6 +77,7 @@ class Machine {
   template <class F>
   TILE_FN void for_stretch(std::int64_t count, std::int64_t per_program, F body) {
     constexpr std::int64_t held = std::int64_t(row_threads) * vectors * lanes;
+    if (rows_have_warps && group() != 0) return;
     const std::int64_t begin = program() * per_program;
     const std::int64_t length = count - begin < per_program ? count - begin : per_program;
     if (!aligned_ || per_program % 8 != 0 || length % lanes != 0) {
@@ -105,9 +106,9 @@ class Machine {
   }
 
   // The same; the bodies' first load is of `coming` (coming_rows), and a ring is filled with the rows that they will load.
-  template <class F, class T, class Wanted>
+  template <class F, class T, class Fact, class Wanted>
   TILE_FN void for_rows(std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
-                        const ComingRows<T, Wanted>& coming, F body) {
+                        const ComingRows<T, Fact, Wanted>& coming, F body) {
     if constexpr (ring_slots > 0) {
       if (aligned_) return walk_ring(rows, columns, coming, body);
       if (threadIdx.x >= threads) return;
@@ -176,27 +177,31 @@ class Machine {
     stream_.begin(step, rows);
     for (std::int64_t base = std::int64_t(blockIdx.x) * block_row; base < rows; base += step) {
       const std::int64_t row = base + group();
-      const bool active = block_row == 1 || row < rows;
+      if (rows_have_warps && row >= rows) break;
+      const bool active = rows_have_warps || row < rows;
       stream_.begin_row(row, active);
       body(Block<Aligned>(row, active, columns, stream_, parity_));
       if constexpr (Aligned) stream_.finish_row();
+      // Said at compile time: of a loop the compiler keeps in registers what all rows share, ready to be used (the weights in fp32).
+      if constexpr (!walks) break;
     }
   }
 
-  template <class F, class T, class Wanted>
-  TILE_FN void walk_ring(std::int64_t rows, std::int64_t columns, const ComingRows<T, Wanted>& coming, F& body) {
+  template <class F, class T, class Fact, class Wanted>
+  TILE_FN void walk_ring(std::int64_t rows, std::int64_t columns, const ComingRows<T, Fact, Wanted>& coming, F& body) {
     const int row_vectors = int(columns / lanes);
     RowRing::start();
     if (threadIdx.x >= threads) return RowRing::fill(coming, blockIdx.x, gridDim.x, rows, row_vectors);
-    bool is_wanted = blockIdx.x < rows && coming.wanted(blockIdx.x);
-    for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-      // What the next row's body will ask for is on its way, and near when it does.
+    const std::int64_t first = blockIdx.x;
+    auto fact = coming.fact(first < rows ? first : 0);
+    for (std::int64_t row = first; row < rows; row += gridDim.x) {
+      // What the next row's body will ask for is on its way, and near when it does; nothing looks at it before this one is done.
       const std::int64_t next = row + gridDim.x;
-      const bool next_is_wanted = next < rows && coming.wanted(next);
-      stream_.ring.begin_row(is_wanted, row_vectors);
+      auto next_fact = coming.fact(next < rows ? next : row);
+      stream_.ring.begin_row(coming.wanted(fact), row_vectors);
       body(Block<true>(row, true, columns, stream_, parity_));
       stream_.ring.finish_row();
-      is_wanted = next_is_wanted;
+      fact = next_fact;
     }
   }
 

@@ -53,6 +53,17 @@ struct Column {
   }
 };
 
+// An element of each row as it lies in memory, on its way perhaps: who looks at it waits for it. A NaN where there is none.
+template <class T>
+struct Gathered {
+  bool exists;
+  T raw;
+  template <class E>
+  TILE_FN float operator[](E) const {
+    return exists ? to_float(raw) : not_a_number();
+  }
+};
+
 // Several values, and one whole number, for each row.
 template <int K>
 struct Columns {

@@ -50,17 +50,17 @@ class RowRing {
   }
 
   // The filling warp: all wanted rows first, first + step, ... below end, of `row_vectors` vectors each.
-  template <class T, class Wanted>
-  static TILE_FN void fill(const ComingRows<T, Wanted>& rows, std::int64_t first, std::int64_t step, std::int64_t end,
-                           int row_vectors) {
+  template <class T, class Fact, class Wanted>
+  static TILE_FN void fill(const ComingRows<T, Fact, Wanted>& rows, std::int64_t first, std::int64_t step,
+                           std::int64_t end, int row_vectors) {
     static_assert(sizeof(T) == sizeof(ELEMENT));
     if (threadIdx.x % 32 != 0) return;
     int slot = 0, phase = 1;  // a wait for the phase before the first passes at once
-    bool next_is_wanted = first < end && rows.wanted(first);
+    auto next_fact = rows.fact(first < end ? first : 0);
     for (std::int64_t row = first; row < end; row += step) {
-      const bool is_wanted = next_is_wanted;
-      next_is_wanted = row + step < end && rows.wanted(row + step);  // on its way while the slots are waited for
-      if (!is_wanted) continue;
+      const auto fact = next_fact;
+      next_fact = rows.fact(row + step < end ? row + step : row);  // on its way while the slots are waited for
+      if (!rows.wanted(fact)) continue;
       const T* from = rows.matrix + (no_memory ? row % 128 : row) * rows.stride;
 #pragma unroll 1
       for (int c = 0; c < chunks; ++c) {

@@ -16,6 +16,7 @@ class Stream {
 
   static constexpr int slots = stages * streamed_operands * block_row;
   static constexpr int slot_bytes = row_threads * vectors * 16;
+  static constexpr int most_columns = 4;  // that a body reads with load_column
 
   // Before the first copy, by all threads.
   TILE_FN void start() {
@@ -42,6 +43,7 @@ class Stream {
     active_ = active;
     loaded_ = 0;
     pending_ = 0;
+    columns_ = 0;
   }
 
   // Whether the next load of the row comes through shared memory: a fact at compile time, once loads are inlined.
@@ -73,6 +75,16 @@ class Stream {
       raw[u].words[2] = q.z;
       raw[u].words[3] = q.w;
     }
+  }
+
+  // The row's value in the next column of fp32 values that the body reads: asked for when the row ahead of it asked for its own,
+  // so that no row waits for memory. Wrong for a column that a body reads under a condition.
+  TILE_FN float next_column(const float* values) {
+    const auto value = [&](std::int64_t row) { return row < end_ ? values[row] : 0.0f; };
+    const int k = columns_++;
+    const float now = is_first_ ? value(row_) : column_[k];
+    column_[k] = value(row_ + step_);
+    return now;
   }
 
   // After a barrier of the group: the slots read so far are filled for the row NUM_STAGES steps ahead.
@@ -126,7 +138,8 @@ class Stream {
   std::int64_t step_ = 0, end_ = 0, row_ = 0;
   bool is_first_ = true, active_ = true;
   int stage_ = 0, phase_ = 0;
-  int loaded_ = 0, pending_ = 0;
+  int loaded_ = 0, pending_ = 0, columns_ = 0;
+  float column_[most_columns] = {};
   std::uint32_t bytes_ = 0;
   const char* source_[streamed_operands > 0 ? streamed_operands : 1] = {};
   std::int64_t stride_bytes_[streamed_operands > 0 ? streamed_operands : 1] = {};

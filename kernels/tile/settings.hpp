@@ -17,6 +17,7 @@
 //   ROW_CHUNKS        chunks of a row, where there is a ring
 //   MIN_PROGRAMS      programs of a multiprocessor that the registers must suffice for
 //   CACHE_POLICY      0 cached; 1 results are evicted first; 2 operands too
+//   WALKS             0: the launch has a program for each block of rows; 1: programs go on to a further block
 //   ROW_FIT           how a row fits the vectors of its threads: FIT_CHUNKED it is longer and goes in chunks; FIT_ANY it fits;
 //                     FIT_EXACT it fills them all
 //   WHOLE_VECTORS     1: columns and row strides are multiples of a vector
@@ -58,6 +59,9 @@ static_assert(block_row >= 1);
 #ifndef VECTORS
 #define VECTORS 2
 #endif
+#ifndef WALKS
+#define WALKS 1
+#endif
 #ifndef NUM_STAGES
 #define NUM_STAGES 0
 #endif
@@ -86,6 +90,8 @@ static_assert(block_row >= 1);
 namespace tile {
 
 constexpr int threads = NUM_WARPS * 32, row_threads = threads / block_row;
+constexpr bool walks = WALKS != 0;
+constexpr bool rows_have_warps = row_threads >= 32;  // no warp works on two rows
 constexpr int vectors = VECTORS;
 constexpr int cache_policy = CACHE_POLICY;
 constexpr bool chunked = ROW_FIT == FIT_CHUNKED, exact = ROW_FIT == FIT_EXACT, whole = WHOLE_VECTORS != 0;

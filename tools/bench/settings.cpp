@@ -1,10 +1,11 @@
 // Every valid setting of a built-in kernel's pass, timed in turns with the one that the heuristic chooses.
 //
 //   settings KERNEL[,KERNEL] [--device cuda:0|cpu] [--dtype bf16|fp16|fp32] [--passes forward,backward] [--columns 1024,4096]
-//            [--rows 16384] [--depth 0] [--rounds 15] [--where NAME=VALUE,...] [--best 8]
+//            [--rows 16384] [--depth 0] [--rounds 15] [--where NAME=VALUE,...] [--best 8] [--untimed 1]
 //
 // Device time, the cache emptied before each sample; medians, the best ones first, with what comes between 20 and 80 % of the samples
-// and the share of a copy's bandwidth in the same run. '*' marks the heuristic's. --where keeps the settings that have these values.
+// and the share of a copy's bandwidth in the same run. '*' marks the heuristic's. --where keeps the settings that have these values. --untimed 1 runs each once
+// and times nothing: for a profiler that looks from outside, which the timing's gate would hold up.
 #include <atomic>
 #include <sstream>
 #include <thread>
@@ -21,7 +22,7 @@ using namespace hone::bench;
 
 struct Arguments {
   std::string device = "cuda:0", dtype = "bf16", passes = "forward,backward", columns = "1024,4096,8192", where;
-  std::int64_t rows = 16384, depth = 0, rounds = 15, best = 8;
+  std::int64_t rows = 16384, depth = 0, rounds = 15, best = 8, untimed = 0;
 };
 
 std::vector<std::string> words_of(const std::string& list) {
@@ -78,6 +79,10 @@ void print_pass(device::Device& device, const kernels::Operation& operation, ker
   for (std::size_t i = 0; i < all.size(); ++i) {
     subjects.push_back(bound_subject(device, (i == 0 ? "* " : "  ") + text_of(all[i]), pass, plans[i], tensors));
   }
+  if (arguments.untimed != 0) {
+    for (const Subject& subject : subjects) check(device.run(subject.launches));
+    return;
+  }
   take_turns(device, tensors, subjects, arguments.rounds);
   std::stable_sort(subjects.begin(), subjects.end(),
                    [](const Subject& a, const Subject& b) { return *measure::median(a.ms) < *measure::median(b.ms); });
@@ -106,7 +111,8 @@ int main(int count, char** words) {
   const std::map<std::string, std::int64_t*> numbers = {{"--rows", &arguments.rows},
                                                         {"--depth", &arguments.depth},
                                                         {"--rounds", &arguments.rounds},
-                                                        {"--best", &arguments.best}};
+                                                        {"--best", &arguments.best},
+                                                        {"--untimed", &arguments.untimed}};
   if (count < 2) fail({base::ErrorKind::usage, "a kernel", "nothing", "settings", "see the head of settings.cpp"});
   for (int i = 2; i < count; i += 2) {
     const std::string flag = words[i], value = i + 1 < count ? words[i + 1] : "";
