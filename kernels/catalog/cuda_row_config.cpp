@@ -28,6 +28,11 @@ bool walks(const RowSpace& space, const CudaRowConfig& config) {
   return space.has_programs_per_thread || config.num_stages > 0 || config.row_ring > 0;
 }
 
+// A program for each block of rows, of one matrix that it reduces.
+bool is_straight(const RowSpace& space, const CudaRowConfig& config) {
+  return !walks(space, config) && space.reads_rows_twice && space.streamed_operands == 1;
+}
+
 std::int64_t slot_vectors(const CudaRowConfig& config) { return std::int64_t(config.threads()) * config.vectors; }
 std::int64_t ring_slots(const CudaRowConfig& config) {
   return ring_bytes / config.programs_per_sm / (slot_vectors(config) * 16);
@@ -201,18 +206,19 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
 //   85 to 89 %; plain loads 69 %).
 //   Rows read twice: four vectors a thread, 256 threads, and registers for four programs a multiprocessor (rms_norm forward
 //   8192: 100 %; registers as the compiler likes 82 %; bulk copies 97 %). With two shared rows, loading those once is worth more:
-//   programs walk over rows (layer_norm forward 4096: 93 %, otherwise 71 %; dyt 94 and 74 %).
+//   programs walk over rows (layer_norm forward 4096: 93 %, otherwise 71 %; dyt 94 and 74 %), small ones where a row is short, so
+//   that few threads wait for each other (layer_norm forward 1024: two rows of a warp each 0.0210 ms, four of two warps 0.0218;
+//   4096: two warps of 8 vectors 0.0707, eight of 2 0.0724; dyt 0.0211, 0.0214; 0.0720, 0.0725; 8192: one program 0.140, two 0.145).
 //   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %).
 namespace {
 
-// A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in stretches by 8 warps where
-// the rows of all programs stay in the caches together (32768 columns: 0.314 ms, in a ring 0.357, held by one block of 32 warps
-// 0.457); beyond that in a ring (128256 columns: 1.11 ms), and where there is none in stretches by 32 warps, so that fewer rows are
-// under way (1.40 ms with results evicted first, 1.45 without; 8 warps 1.55).
+// A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in a ring (32768 columns: 0.285 ms,
+// 128256: 1.083). Where there is none in stretches, by 8 warps where the rows of all programs stay in the caches together (0.31 to
+// 0.33 ms), beyond that by 32 warps, so that fewer rows are under way (1.40 ms with results evicted first, 8 warps 1.55).
 Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, const Target& target) {
   const bool is_very_long = row_vectors(problem) > 8192;
   const bool has_ring = space.has_ring && has_bulk_copies(target);
-  if (has_ring && is_very_long) {
+  if (has_ring) {
     const Settings in_ring = {{"num_warps", ring_warps}, {"VECTORS", ring_vectors}, {"BLOCK_ROW", 1},
                               {"PROGRAMS_PER_SM", 1},    {"CACHE_POLICY", 0},       {"ROW_RING", 1}};
     if (cuda_row_valid(space, in_ring, problem, target).empty()) return in_ring;
@@ -228,17 +234,20 @@ Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, co
 }
 
 struct Wish {
-  bool walks = false;
   int vectors = 4, threads = 256, least_block_row = 1, programs_per_sm = 1, stages = 0;
 };
 
 Wish wish_for(const RowSpace& space, bool has_stages, std::int64_t vectors) {
   Wish wish;
-  if (space.has_programs_per_thread || (has_stages && space.shared_rows > 1)) {
-    wish.walks = true;
+  if (space.has_programs_per_thread) {
     wish.vectors = 2;
     wish.programs_per_sm = 2;
-    wish.stages = vectors > 512 || !space.has_programs_per_thread ? 3 : 2;
+    wish.stages = vectors > 512 ? 3 : 2;
+  } else if (has_stages && space.shared_rows > 1) {
+    if (vectors > 512)
+      wish = {2, 256, 1, 1, 3};
+    else
+      wish = vectors > 128 ? Wish{8, 64, 1, 4, 4} : Wish{4, 64, 1, 6, 3};
   } else if (space.reads_rows_twice) {
     wish.programs_per_sm = 4;
   } else {
@@ -280,13 +289,10 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
   }
   // In chunks. With results beside what is read 16 warps (cross_entropy backward on one H200, 8192 x 128256 of bf16: 94 % of the
   // copy, by 8 warps 90; grpo_loss backward 93 and 91), without 8 (its forward: 106 %, by 16 warps 100; results/h200/losses.md).
-  settings = {{"num_warps", space.output_bytes > 0 ? 16 : 8},
-              {"VECTORS", 4},
-              {"BLOCK_ROW", 1},
-              {"PROGRAMS_PER_SM", 1},
-              {"CACHE_POLICY", 0}};
+  settings = {{"num_warps", 16}, {"VECTORS", 4}, {"BLOCK_ROW", 1}, {"PROGRAMS_PER_SM", 1}, {"CACHE_POLICY", 0}};
   if (has_stages) settings["num_stages"] = 0;
   if (has_ring) settings["ROW_RING"] = 0;
+  if (space.output_bytes <= 0 || !cuda_row_valid(space, settings, problem, target).empty()) settings["num_warps"] = 8;
   return settings;
 }
 
@@ -305,7 +311,7 @@ std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace
           {"ROW_CHUNKS", std::to_string(config.row_ring > 0 ? ring_chunks(config, problem) : 1)},
           {"MIN_PROGRAMS", std::to_string(config.programs_per_sm)},
           {"CACHE_POLICY", std::to_string(config.cache_policy)},
-          {"WALKS", walks(space, config) ? "1" : "0"},
+          {"STRAIGHT", is_straight(space, config) ? "1" : "0"},
           {"ROW_FIT", !held   ? "FIT_CHUNKED"
                       : fills ? "FIT_EXACT"
                               : "FIT_ANY"},
@@ -348,7 +354,7 @@ SourceNotes source_notes_on(const Target& target, SourceNotes notes) {
   notes.constexpr_parameters = notes.constexpr_parameters.substr(0, notes.constexpr_parameters.find("BLOCK_ROW")) +
                                "BLOCK_ROW, NUM_WARPS, VECTORS, NUM_STAGES, STREAMED_OPERANDS, RING_SLOTS, ROW_CHUNKS, "
                                "MIN_PROGRAMS, CACHE_POLICY, "
-                               "WALKS, ROW_FIT, WHOLE_VECTORS";
+                               "STRAIGHT, ROW_FIT, WHOLE_VECTORS";
   return notes;
 }
 

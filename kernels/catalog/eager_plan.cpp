@@ -21,7 +21,6 @@ EagerPlan::EagerPlan(const std::string& main_file, Pass pass, const Problem& pro
     const bool whole = has_whole_vectors(problem) && problem.rows % vector_lanes(problem.dtype) == 0;
     for (auto& [name, value] : plan_.defines) {
       if (name == "ROW_FIT") value = "FIT_CHUNKED";
-      if (name == "WALKS") value = "1";  // sums over rows are taken by few programs
       if (name == "WHOLE_VECTORS") value = whole ? "1" : "0";
     }
     config_ = on_cuda(RowSpace{}, config, problem, target);

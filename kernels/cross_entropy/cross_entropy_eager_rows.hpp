@@ -33,8 +33,11 @@ TILE_FN void row_losses(tile::Machine& m, const float* x, std::int64_t x_stride,
     const auto x_label = block.gather(v, y);
     const auto one = block.each_row([](int) { return 1.0f; });
     const auto w_label = [&] {
-      if constexpr (ce::has_weight) return block.gather(m.row(weight), y);
-      return one;
+      if constexpr (ce::has_weight) {
+        return block.gather(m.row(weight), y);
+      } else {
+        return one;
+      }
     }();
     const auto sums = ce::has_smoothing ? block.load_column(weighted_x) : one;
     const auto log_sums = block.load_column(lse);

@@ -136,7 +136,10 @@ class CrossEntropy final : public RowOperation {
     return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
   }
   std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
-    return ce::loss_defines(problem);
+    auto defines = ce::loss_defines(problem);
+    // The launch ahead counts labels and writes no logits.
+    if (ce::needs_totals(problem)) defines.emplace_back("ROWS_FROM_BEFORE", "1");
+    return defines;
   }
   std::string check_values(const Problem& problem) const override { return ce::check_loss_options(problem); }
 };

@@ -27,12 +27,12 @@ bool has(const Problem& problem, const std::string& output) {
   return std::count(names.begin(), names.end(), output) > 0;
 }
 
+}  // namespace
+
 bool needs_totals(const Problem& problem) {
   return problem.options.at("reduction") == "mean" || (weighted(problem) && in_use(problem, "label_smoothing")) ||
          (reduces(problem) && has(problem, "token_accuracy"));
 }
-
-}  // namespace
 
 std::string class_weight_name(const Problem& problem) {
   return problem.options.count("ce_weight") > 0 ? "ce_weight" : "weight";

@@ -28,6 +28,7 @@ std::vector<std::string> loss_outputs(const Problem& problem);
 void add_loss_scratch(const Problem& problem, Plan& plan);
 std::string row_values(const Problem& problem, const std::string& output);
 // The launch that counts, where something needs its totals; the launches that reduce row values.
+bool needs_totals(const Problem& problem);
 void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan);
 void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan);
 // The arguments of cross_entropy::forward behind `x, x_stride, bias, upstream`, for rows [first, first + count).

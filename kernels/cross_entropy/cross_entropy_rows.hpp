@@ -141,7 +141,7 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
       x, x_stride, [=](std::int64_t row) { return target[row]; },
       [=](std::int64_t label) { return label != ignore_index; });
   machine.for_rows(rows, rows_per_program, columns, coming, [&](auto block) {
-    const auto y = block.load_indices(target);
+    const auto y = block.facts(coming);
     const auto kept_row = [&](int row) { return y[row] != ignore_index; };
     const auto none = block.each_row([](int) { return 0.0f; });
     if (!block.any(kept_row)) {
@@ -160,8 +160,11 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
     const auto first = block.load(x, x_stride);
     const auto at_label = block.gather(first, y);
     const auto bias_at_label = [&] {
-      if constexpr (has_bias) return block.gather(b, y);
-      return none;
+      if constexpr (has_bias) {
+        return block.gather(b, y);
+      } else {
+        return none;
+      }
     }();
     const auto squashed = [&](const auto& from, auto e) {  // tanh(logit / softcap), or the logit itself
       const auto logit = [&] {
@@ -190,8 +193,11 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
       });
     }();
     const auto w_label = [&] {
-      if constexpr (has_weight) return block.gather(w, y);
-      return block.each_row([](int) { return 1.0f; });
+      if constexpr (has_weight) {
+        return block.gather(w, y);
+      } else {
+        return block.each_row([](int) { return 1.0f; });
+      }
     }();
     const auto factors = [&](int row) {
       return row_factors(total.maximum[row] + tile::log(total.sum[row]), x_label[row], w_label[row], weighted_x[row],

@@ -412,6 +412,11 @@ class Block {
     repeat<R>([&](int r) TILE_LAMBDA { indices.values[r] = f(r); });
     return indices;
   }
+  // The facts of the block's rows, which a machine with a ring knows before they are asked for.
+  template <class Coming>
+  TILE_FN Indices<R> facts(const Coming& coming) const {
+    return each_index([&](int r) TILE_LAMBDA { return coming.fact(first_row_ + r); });
+  }
   // Whether f(row) holds for any row of the block: a condition to branch on.
   template <class F>
   TILE_FN bool any(F f) const {

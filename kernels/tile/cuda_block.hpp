@@ -95,6 +95,12 @@ class Block {
   TILE_FN Indices each_index(F f) const {
     return {f(0)};
   }
+  // The facts of the block's rows; of a row in the ring it is known already.
+  template <class Coming>
+  TILE_FN Indices facts(const Coming& coming) const {
+    if constexpr (may_be_in_ring) return {stream_->ring.fact()};
+    return {active_ ? coming.fact(row_) : -1};
+  }
   // Whether f(row) holds for any row that shares barriers with this one: a condition to branch on.
   template <class F>
   TILE_FN bool any(F f) const {
@@ -276,8 +282,10 @@ class Block {
     stream_->release();
   }
 
-  // Every thread has `vectors` whole vectors.
-  static constexpr TILE_FN bool has_all() { return exact && rows_have_warps; }
+  // Every thread has `vectors` whole vectors, and the compiler may know it.
+  static constexpr TILE_FN bool has_all() {
+    return exact && (block_row == 1 || (rows_have_warps && (straight || stages > 0)));
+  }
 
   // Under the ablation "no memory" the programs work on the same rows, which stay in a cache.
   TILE_FN std::int64_t place() const { return no_memory ? row_ % 128 : row_; }

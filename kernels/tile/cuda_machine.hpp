@@ -183,7 +183,7 @@ class Machine {
       body(Block<Aligned>(row, active, columns, stream_, parity_));
       if constexpr (Aligned) stream_.finish_row();
       // Said at compile time: of a loop the compiler keeps in registers what all rows share, ready to be used (the weights in fp32).
-      if constexpr (!walks) break;
+      if constexpr (straight) break;
     }
   }
 
@@ -193,12 +193,12 @@ class Machine {
     RowRing::start();
     if (threadIdx.x >= threads) return RowRing::fill(coming, blockIdx.x, gridDim.x, rows, row_vectors);
     const std::int64_t first = blockIdx.x;
-    auto fact = coming.fact(first < rows ? first : 0);
+    std::int64_t fact = coming.fact(first < rows ? first : 0);
     for (std::int64_t row = first; row < rows; row += gridDim.x) {
       // What the next row's body will ask for is on its way, and near when it does; nothing looks at it before this one is done.
       const std::int64_t next = row + gridDim.x;
-      auto next_fact = coming.fact(next < rows ? next : row);
-      stream_.ring.begin_row(coming.wanted(fact), row_vectors);
+      const std::int64_t next_fact = coming.fact(next < rows ? next : row);
+      stream_.ring.begin_row(coming.wanted(fact), fact, row_vectors);
       body(Block<true>(row, true, columns, stream_, parity_));
       stream_.ring.finish_row();
       fact = next_fact;
@@ -261,7 +261,7 @@ struct Entry<Program> {
   using Arguments = Parameters<A...>;
 
   TILE_FN explicit Entry(A... a) {
-    wait_for_launch_ahead();
+    if (!rows_from_before || threadIdx.x < threads) wait_for_launch_ahead();
     Machine machine((is_aligned(a) && ...));
     Program(machine, a...);
   }

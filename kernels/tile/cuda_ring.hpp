@@ -56,9 +56,9 @@ class RowRing {
     static_assert(sizeof(T) == sizeof(ELEMENT));
     if (threadIdx.x % 32 != 0) return;
     int slot = 0, phase = 1;  // a wait for the phase before the first passes at once
-    auto next_fact = rows.fact(first < end ? first : 0);
+    std::int64_t next_fact = rows.fact(first < end ? first : 0);
     for (std::int64_t row = first; row < end; row += step) {
-      const auto fact = next_fact;
+      const std::int64_t fact = next_fact;
       next_fact = rows.fact(row + step < end ? row + step : row);  // on its way while the slots are waited for
       if (!rows.wanted(fact)) continue;
       const T* from = rows.matrix + (no_memory ? row % 128 : row) * rows.stride;
@@ -79,9 +79,10 @@ class RowRing {
     }
   }
 
-  // The other warps, of each row in turn. `coming`: the ring is filled with this row.
-  TILE_FN void begin_row(bool coming, int row_vectors) {
+  // The other warps, of each row in turn. `coming`: the ring is filled with this row, because of `fact`.
+  TILE_FN void begin_row(bool coming, std::int64_t fact, int row_vectors) {
     coming_ = coming;
+    fact_ = fact;
     loaded_ = false;
     ended_ = false;
     readings_ = 0;
@@ -93,6 +94,7 @@ class RowRing {
     if (loaded_) return false;
     return loaded_ = true;
   }
+  TILE_FN std::int64_t fact() const { return fact_; }
   TILE_FN bool is_loaded() const { return slots > 0 && loaded_; }
 
   // A reading of the row begins: of its chunks one after another.
@@ -182,6 +184,7 @@ class RowRing {
 
   bool coming_ = false, loaded_ = false, ended_ = false;
   int readings_ = 0, row_vectors_ = 0;
+  std::int64_t fact_ = 0;
   int first_slot_ = 0, first_phase_ = 0;  // of the row
   int slot_ = 0, phase_ = 0;              // of the next chunk that is fetched
   Raw<ELEMENT> now_[vectors];

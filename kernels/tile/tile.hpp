@@ -28,8 +28,9 @@
 //   machine.numbers(labels), gather(row, numbers[e], count), machine.scalar(address)
 //   machine.for_rows(rows, per_program, columns, [&](auto block) { ... })
 //   machine.for_rows(rows, per_program, columns, tile::coming_rows(matrix, stride, fact, wanted), body)   says which rows the
-//                                           bodies' first load is of, and of which: wanted(fact(row)), a fact being what memory
-//                                           holds of a row; nothing may follow the walk
+//                                           bodies' first load is of, and of which: wanted(fact(row)), a fact being a whole
+//                                           number that memory holds of a row, which block.facts(coming) gives; nothing may
+//                                           follow the walk
 //   machine.one_row(columns); machine.for_stretch(count, per_program, [&](auto block, auto first) { ... }) over a vector
 // A tile, a row and a column (one value for each row) are all indexed by the element, which broadcasts them.
 // What the element index is, a vector of one core or a register of a thread, only the machine's header knows, and which rows

@@ -77,6 +77,11 @@ std::string words_of(Pass pass, const Settings& settings) {
   return text;
 }
 
+bool has_ring(const Operation& operation, const Target& target) {
+  const std::vector<Knob> knobs = operation.knobs(Pass::forward, target);
+  return std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "ROW_RING"; });
+}
+
 // A row that fills the registers, one that does not and is split across vectors, one that goes in chunks, and one whose chunks
 // lie in a ring where the operation has one.
 TEST_P(CudaCompile, EachPassForEachArchitecture) {
@@ -87,9 +92,7 @@ TEST_P(CudaCompile, EachPassForEachArchitecture) {
     std::vector<Problem> problems = {problem(16384, 4096, DType::bf16)};
     if (capability.major == 9)
       problems.insert(problems.end(), {problem(100, 333, DType::fp16), problem(3, 262144, DType::fp32)});
-    const std::vector<Knob> knobs = operation().knobs(Pass::forward, target);
-    if (std::any_of(knobs.begin(), knobs.end(), [](const Knob& knob) { return knob.name == "ROW_RING"; }))
-      problems.push_back(problem(100, 128256, DType::bf16));
+    if (has_ring(operation(), target)) problems.push_back(problem(100, 128256, DType::bf16));
     for (const Problem& p : problems) {
       for (const Pass pass : {Pass::forward, Pass::backward}) {
         const Settings settings = operation().heuristic(pass, p, target);
@@ -110,6 +113,24 @@ TEST_P(CudaCompile, ASpreadOfSettings) {
     for (std::size_t i = step / 2; i < all.size(); i += step) {
       expect_compiles(operation().plan(pass, p, all[i], target, Ablation::none), words_of(pass, all[i]), hopper);
     }
+  }
+}
+
+// Each option's last choice, as many of them together as go together: what the default leaves out of the text.
+TEST_P(CudaCompile, EveryOptionInUse) {
+  const Capability hopper = {9, 0};
+  const Target target = target_for(hopper);
+  Problem p = problem(512, has_ring(operation(), target) ? 32768 : 4096, DType::bf16);
+  for (const OptionSpec& option : operation().options()) {
+    const std::vector<std::string>& choices = option.values.empty() ? option.trials : option.values;
+    Problem with = p;
+    if (!choices.empty()) with.options[option.name] = choices.back();
+    if (operation().check(with).empty()) p = with;
+  }
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const Settings settings = operation().heuristic(pass, p, target);
+    expect_compiles(operation().plan(pass, p, settings, target, Ablation::none), words_of(pass, settings), hopper);
+    expect_compiles(operation().eager_plan(pass, p, target), "eager", hopper);
   }
 }
 

@@ -121,8 +121,8 @@ TEST(CudaSettings, DefinesSayHowARowFits) {
   EXPECT_EQ(fit(0), "FIT_ANY 1");
 }
 
-// A vocabulary's row goes in stretches, read twice, even where a block could hold it: while a block works on a row that it holds,
-// nothing is under way. One too long for the caches lies in a ring of shared memory, where there are bulk copies and it fits.
+// A vocabulary's row lies in a ring of shared memory, where there are bulk copies and it fits. Elsewhere it goes in stretches, read
+// twice, even where a block could hold it: while a block works on a row that it holds, nothing is under way.
 TEST(CudaSettings, AVocabularysRowGoesInStretchesOrLiesInARing) {
   const Operation& operation = *find("cross_entropy");
   const auto form_of = [&](std::int64_t columns, int capability) {
@@ -138,7 +138,8 @@ TEST(CudaSettings, AVocabularysRowGoesInStretchesOrLiesInARing) {
            " programs of " + std::to_string(launch->threads) + ", " + std::to_string(launch->dynamic_shared_bytes);
   };
   EXPECT_EQ(form_of(8192, 90), "FIT_EXACT 8 warps, 1 of 0, 8192 programs of 256, 0");
-  EXPECT_EQ(form_of(32768, 90), "FIT_CHUNKED 8 warps, 1 of 0, 8192 programs of 256, 0");
+  EXPECT_EQ(form_of(32768, 90), "FIT_CHUNKED 16 warps, 4 of 14, 132 programs of 544, 229376");
+  EXPECT_EQ(form_of(32768, 80), "FIT_CHUNKED 8 warps, 1 of 0, 8192 programs of 256, 0");
   EXPECT_EQ(form_of(98304, 90), "FIT_CHUNKED 16 warps, 12 of 14, 132 programs of 544, 229376");
   EXPECT_EQ(form_of(128256, 90), "FIT_CHUNKED 16 warps, 16 of 14, 132 programs of 544, 229376");
   EXPECT_EQ(form_of(128257, 90), "FIT_CHUNKED 32 warps, 1 of 0, 8192 programs of 1024, 0");
@@ -164,7 +165,9 @@ TEST(CudaSettings, ARingIsForOneRowOfWholeVectorsThatItHolds) {
   EXPECT_EQ(refused("ROW_RING", 1, odd), "a ring (ROW_RING) needs rows of whole 16-byte vectors");
   EXPECT_EQ(refused("ROW_RING", 1, short_rows), "ROW_RING must be 0 where the threads' registers hold a row");
   EXPECT_EQ(refused("ROW_RING", 1, too_long), "the ring and the threads' registers must hold a row");
-  EXPECT_EQ(refused("BLOCK_ROW", 2, problem), "a ring holds one row, and a multiprocessor one ring");
+  EXPECT_EQ(refused("BLOCK_ROW", 2, problem), "a ring holds one row");
+  EXPECT_EQ(refused("PROGRAMS_PER_SM", 2, problem), "");
+  EXPECT_EQ(refused("PROGRAMS_PER_SM", 3, problem), "a multiprocessor has room for two rings at most");
   EXPECT_EQ(refused("VECTORS", 4, problem), "VECTORS must be 2 where a row lies in a ring");
   EXPECT_EQ(refused("num_warps", 32, problem), "a ring needs 4 to 16 warps, and one more that fills it");
 }
