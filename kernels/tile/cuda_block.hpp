@@ -283,9 +283,7 @@ class Block {
   }
 
   // Every thread has `vectors` whole vectors, and the compiler may know it.
-  static constexpr TILE_FN bool has_all() {
-    return exact && (block_row == 1 || (rows_have_warps && (straight || stages > 0)));
-  }
+  static constexpr TILE_FN bool has_all() { return exact && present_rows_alone; }
 
   // Under the ablation "no memory" the programs work on the same rows, which stay in a cache.
   TILE_FN std::int64_t place() const { return no_memory ? row_ % 128 : row_; }

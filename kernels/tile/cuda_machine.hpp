@@ -77,7 +77,7 @@ class Machine {
   template <class F>
   TILE_FN void for_stretch(std::int64_t count, std::int64_t per_program, F body) {
     constexpr std::int64_t held = std::int64_t(row_threads) * vectors * lanes;
-    if (rows_have_warps && group() != 0) return;
+    if (present_rows_alone && group() != 0) return;
     const std::int64_t begin = program() * per_program;
     const std::int64_t length = count - begin < per_program ? count - begin : per_program;
     if (!aligned_ || per_program % 8 != 0 || length % lanes != 0) {
@@ -177,8 +177,8 @@ class Machine {
     stream_.begin(step, rows);
     for (std::int64_t base = std::int64_t(blockIdx.x) * block_row; base < rows; base += step) {
       const std::int64_t row = base + group();
-      if (rows_have_warps && row >= rows) break;
-      const bool active = rows_have_warps || row < rows;
+      if (present_rows_alone && row >= rows) break;
+      const bool active = present_rows_alone || row < rows;
       stream_.begin_row(row, active);
       body(Block<Aligned>(row, active, columns, stream_, parity_));
       if constexpr (Aligned) stream_.finish_row();

@@ -97,7 +97,6 @@ namespace tile {
 
 constexpr int threads = NUM_WARPS * 32, row_threads = threads / block_row;
 constexpr bool straight = STRAIGHT != 0;
-constexpr bool rows_have_warps = row_threads >= 32;  // no warp works on two rows
 constexpr int vectors = VECTORS;
 constexpr int cache_policy = CACHE_POLICY;
 constexpr bool chunked = ROW_FIT == FIT_CHUNKED, exact = ROW_FIT == FIT_EXACT, whole = WHOLE_VECTORS != 0;
@@ -113,6 +112,10 @@ constexpr bool rows_from_before =
     ring_slots > 0 && ROWS_FROM_BEFORE != 0;                       // the filling warp need not wait for that launch
 constexpr int most_threads = threads + (RING_SLOTS > 0 ? 32 : 0);  // of a launch: with the warp that fills the ring
 constexpr int streamed_operands = STREAMED_OPERANDS;
+
+// A body is run for rows that exist alone, which no warp shares; otherwise absent rows take part in it and every vector is tested.
+// Plain loads of two matrices are better tested: without it the assembler asks for the second after it has widened the first.
+constexpr bool present_rows_alone = row_threads >= 32 && (block_row == 1 || straight || stages > 0);
 
 static_assert(NUM_WARPS >= 1 && NUM_WARPS <= 32 && (NUM_WARPS & (NUM_WARPS - 1)) == 0,
               "NUM_WARPS is 1, 2, 4, 8, 16 or 32");
