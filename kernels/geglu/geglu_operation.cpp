@@ -53,10 +53,12 @@ class Geglu final : public RowOperation {
     geglu::reference(pass, problem, values);
   }
   // The roundings of gelu(a) and of the result, each half a unit; the exponential within 2 units of fp32, whose argument
-  // 2 z is rounded itself (times |z|), and the handful of roundings behind it.
-  double tolerance(Pass, const std::string& tensor, const Problem& problem) const override {
+  // 2 z is rounded itself (times |z|), and the handful of roundings behind it. The gradient of a is a sum of two terms of different
+  // signs below 0, each several times the sum: twice the roundings (2 of 2.6 million elements were 1 % beyond once).
+  double tolerance(Pass pass, const std::string& tensor, const Problem& problem) const override {
+    const bool of_gate = pass == Pass::backward && (tensor == "da" || tensor == "a");
     const double roundings = tensor == "da" || tensor == "a" ? 1.5 : 3;
-    return roundings * unit_roundoff(problem.dtype) + 0x1p-20;
+    return roundings * unit_roundoff(problem.dtype) + (of_gate ? 0x1p-19 : 0x1p-20);
   }
   Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
 
