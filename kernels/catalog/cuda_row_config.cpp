@@ -209,18 +209,25 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
 //   programs walk over rows (layer_norm forward 4096: 93 %, otherwise 71 %; dyt 94 and 74 %), small ones where a row is short, so
 //   that few threads wait for each other (layer_norm forward 1024: two rows of a warp each 0.0210 ms, four of two warps 0.0218;
 //   4096: two warps of 8 vectors 0.0707, eight of 2 0.0724; dyt 0.0211, 0.0214; 0.0720, 0.0725; 8192: one program 0.140, two 0.145).
-//   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %).
+//   Two matrices and a shared row: bulk copies where a row is short (fused_add_rms_norm forward 1024: two rows of a warp each 0.0350
+//   ms, plain loads 0.0373; 4096: plain loads 0.1314, the best bulk copies above 0.1327).
+//   Elements alone: four vectors a thread and two rows a program (swiglu 105 %, one row 92 %), two vectors where a row is short (1024:
+//   0.0265 ms, four 0.0270).
 namespace {
 
-// A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in a ring (32768 columns: 0.285 ms,
-// 128256: 1.083). Where there is none in stretches, by 8 warps where the rows of all programs stay in the caches together (0.31 to
+// A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in a ring (32768 columns: 0.290 ms
+// with results evicted first, 0.295 without; 128256: 1.089 and 1.077). Where there is none in stretches, by 8 warps where the rows of all programs stay in the caches together (0.31 to
 // 0.33 ms), beyond that by 32 warps, so that fewer rows are under way (1.40 ms with results evicted first, 8 warps 1.55).
 Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, const Target& target) {
   const bool is_very_long = row_vectors(problem) > 8192;
   const bool has_ring = space.has_ring && has_bulk_copies(target);
   if (has_ring) {
-    const Settings in_ring = {{"num_warps", ring_warps}, {"VECTORS", ring_vectors}, {"BLOCK_ROW", 1},
-                              {"PROGRAMS_PER_SM", 1},    {"CACHE_POLICY", 0},       {"ROW_RING", 1}};
+    const Settings in_ring = {{"num_warps", ring_warps},
+                              {"VECTORS", ring_vectors},
+                              {"BLOCK_ROW", 1},
+                              {"PROGRAMS_PER_SM", 1},
+                              {"CACHE_POLICY", is_very_long ? 0 : 1},
+                              {"ROW_RING", 1}};
     if (cuda_row_valid(space, in_ring, problem, target).empty()) return in_ring;
   }
   Settings settings = {{"num_warps", is_very_long ? 32 : 8},
@@ -248,9 +255,12 @@ Wish wish_for(const RowSpace& space, bool has_stages, std::int64_t vectors) {
       wish = {2, 256, 1, 1, 3};
     else
       wish = vectors > 128 ? Wish{8, 64, 1, 4, 4} : Wish{4, 64, 1, 6, 3};
+  } else if (has_stages && space.shared_rows > 0 && space.streamed_operands > 1 && vectors <= 128) {
+    wish = {4, 64, 1, 8, 3};
   } else if (space.reads_rows_twice) {
     wish.programs_per_sm = 4;
   } else {
+    wish.vectors = vectors <= 128 ? 2 : 4;
     wish.threads = 128;
     wish.least_block_row = 2;
   }
