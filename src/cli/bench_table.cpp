@@ -153,10 +153,16 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
     if (name.find("bytes_per_s") != std::string::npos)
       out << fmt::format("{:<28}{:8.2f} GB/s (p20 {:.2f}, p80 {:.2f})\n", name, ceiling.p50 / 1e9, ceiling.p20 / 1e9,
                          ceiling.p80 / 1e9);
-  out << fmt::format("\n{:<20}{:<10}{:<6}{:<16}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", "mode", "dtype", "shape",
-                     "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
+  std::size_t kernel_width = 20, shape_width = 16;
   for (const BenchRow& row : rows) {
-    out << fmt::format("{:<20}{:<10}{:<6}{:<16}{:<9}", row.kernel, row.mode, row.dtype, row.shape, row.provider);
+    kernel_width = std::max(kernel_width, row.kernel.size() + 1);
+    shape_width = std::max(shape_width, row.shape.size() + 1);
+  }
+  out << fmt::format("\n{:<{}}{:<10}{:<6}{:<{}}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", kernel_width, "mode",
+                     "dtype", "shape", shape_width, "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
+  for (const BenchRow& row : rows) {
+    out << fmt::format("{:<{}}{:<10}{:<6}{:<{}}{:<9}", row.kernel, kernel_width, row.mode, row.dtype, row.shape,
+                       shape_width, row.provider);
     if (!row.missing.empty())
       out << "  absent: " << row.missing << "\n";
     else if (!(row.device_ms.p50 > 0))

@@ -109,13 +109,13 @@ int run_verify(const CommandContext& context) {
   }
   std::map<std::string, std::array<double, 3>> table;  // kernel mode dtype -> passed, failed, largest error
   for (const auto& result : cases) {
-    auto& row = table[fmt::format("{:<16}{:<10}{:<6}", result.kernel, result.mode, result.dtype)];
+    auto& row = table[fmt::format("{:<28}{:<10}{:<6}", result.kernel, result.mode, result.dtype)];
     row[result.passed ? 0 : 1] += 1;
     if (result.passed) row[2] = std::max(row[2], result.error);
     if (!result.passed)
       context.out << fmt::format("FAILED {} {} {}: {}\n", result.kernel, result.mode, result.label, result.failure);
   }
-  context.out << fmt::format("{:<16}{:<10}{:<6}{:>8}{:>8}{:>24}\n", "kernel", "mode", "dtype", "passed", "failed",
+  context.out << fmt::format("{:<28}{:<10}{:<6}{:>8}{:>8}{:>24}\n", "kernel", "mode", "dtype", "passed", "failed",
                              "largest error / bound");
   for (const auto& [name, row] : table)
     context.out << fmt::format("{}{:>8}{:>8}{:>24.3f}\n", name, row[0], row[1], row[2]);

@@ -13,9 +13,8 @@
 
 namespace hone::device::cuda {
 
-// How a sample is taken: the cache is emptied by copying 3 times the L2, which leaves it as a kernel that streams does, half of its
-// lines written and not yet in memory (after writing alone all of them are, and the timed
-// kernel pays for bringing them there); a gate kernel then holds the stream while the start event,
+// How a sample is taken: the cache is emptied by reading 4 times the L2 (after writing, the timed kernel would pay for bringing the
+// written lines to memory); a gate kernel then holds the stream while the start event,
 // the launches and the end event are queued, so that the GPU finds them waiting and no host latency lies between the events;
 // then the gate opens. device_ns is the time between the events. wall_ns is what a caller without the gate would wait: the
 // host's time to hand over the launches, and from the opening of the gate to the return of the wait; where several launches
