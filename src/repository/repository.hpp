@@ -130,7 +130,7 @@ class Session {
   virtual std::vector<model::StrategyStep> source_strategies() const { return {}; }
   virtual model::DeviceInfo device() const = 0;          // without ceilings
   virtual base::Result<model::Ceilings> ceilings() = 0;  // measured once per session, then remembered
-  // Those of a profile of this device: ceilings() and floor() give them from then on, as if this session had measured them.
+  // Those of a profile of this device: ceilings() and floor() give them from then on, as if they had been measured here.
   virtual void take_ceilings(const model::Ceilings& ceilings) { (void)ceilings; }
   // A second look, for where a pass was faster than the first allows; floor() takes what it returns from then on.
   virtual base::Result<model::Ceilings> ceilings_again() { return ceilings(); }
