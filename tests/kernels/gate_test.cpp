@@ -61,11 +61,13 @@ const std::string rms = "kernels/rms_norm/rms_norm.hpp", machine = "kernels/tile
 INSTANTIATE_TEST_SUITE_P(
     Mutations, Gate,
     ::testing::Values(
-        Mutation{"NoRoot", "rms_norm", rms, "tile::rsqrt(squares[row] / n + eps)", "1.0f / (squares[row] / n + eps)"},
-        Mutation{"OneColumnTooFewInTheMean", "rms_norm", rms, "squares[row] / n", "squares[row] / (n - 1.0f)"},
+        Mutation{"NoRoot", "rms_norm", rms, "tile::rsqrt(squares[row] * share + eps)",
+                 "1.0f / (squares[row] * share + eps)"},
+        Mutation{"OneColumnTooFewInTheMean", "rms_norm", rms, "squares[row] * share",
+                 "squares[row] * (share / (1.0f - share))"},
         Mutation{"NoWeight", "rms_norm", rms, "return v * (w[e] + offset);", "return v;"},
         Mutation{"WrongSign", "rms_norm", rms, "return -dot[row]", "return dot[row]"},
-        Mutation{"CubeIsSquare", "rms_norm", rms, "r[row] * r[row] * r[row] / n", "r[row] * r[row] / n"},
+        Mutation{"CubeIsSquare", "rms_norm", rms, "r[row] * r[row] * r[row] * share", "r[row] * r[row] * share"},
         Mutation{"WeightGradientWithoutRstd", "rms_norm", rms, "g[e] * normalized(v[e], r[e])", "g[e] * v[e]"},
         Mutation{"LastColumnsForgotten", "rms_norm", block, "first.commit_partial(c, count, values, 0);", ""},
         Mutation{"AccumulatorNotCleared", "rms_norm", machine, "memory[c] = 0;", "memory[c] += 0;"},
