@@ -216,8 +216,9 @@ std::string cuda_row_valid(const RowSpace& space, const Settings& settings, cons
 namespace {
 
 // A vocabulary's row (cross_entropy forward on one H200, bf16, 8192 rows, results/h200/losses.md): in a ring (32768 columns: 0.290 ms
-// with results evicted first, 0.295 without; 128256: 1.089 and 1.077). Where there is none in stretches, by 8 warps where the rows of all programs stay in the caches together (0.31 to
-// 0.33 ms), beyond that by 32 warps, so that fewer rows are under way (1.40 ms with results evicted first, 8 warps 1.55).
+// with results evicted first, 0.295 without; 128256: 1.089 and 1.077). Where there is none in stretches, by 8 warps where the rows of all
+// programs stay in the caches together (0.31 to 0.33 ms), beyond that by 32 warps, so that fewer rows are under way (1.40 ms with results
+// evicted first, 8 warps 1.55).
 Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, const Target& target) {
   const bool is_very_long = row_vectors(problem) > 8192;
   const bool has_ring = space.has_ring && has_bulk_copies(target);
@@ -226,7 +227,7 @@ Settings settings_of_long_rows(const RowSpace& space, const Problem& problem, co
                               {"VECTORS", ring_vectors},
                               {"BLOCK_ROW", 1},
                               {"PROGRAMS_PER_SM", 1},
-                              {"CACHE_POLICY", is_very_long ? 0 : 1},
+                              {"CACHE_POLICY", !is_very_long && space.evicts_results ? 1 : 0},
                               {"ROW_RING", 1}};
     if (cuda_row_valid(space, in_ring, problem, target).empty()) return in_ring;
   }
