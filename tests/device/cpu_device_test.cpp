@@ -167,6 +167,7 @@ extern "C" void divide(void* const* a, int64_t, int64_t, int, int, void*) {
   volatile int zero = 0, number = 1000;
   **static_cast<int* const*>(a[0]) = number / zero;
 }
+extern "C" void end_all(void* const*, int64_t, int64_t, int, int, void*) { __builtin_abort(); }
 )"));
   auto out = buffer_of(std::vector<int>(8, 0)), seen = buffer_of(std::vector<int>(64, 0));
   const std::vector<Argument> arguments = {BufferView{out.get(), 0}, BufferView{seen.get(), 0}, 1};
@@ -179,6 +180,9 @@ extern "C" void divide(void* const* a, int64_t, int64_t, int, int, void*) {
     EXPECT_THAT(crashed.error().found, HasSubstr("segmentation fault"));
     EXPECT_THAT(crashed.error().expected, HasSubstr("'crash'"));
   }
+  const auto aborted = device_->time({launch(*program, "end_all", 1, arguments)}, {});
+  ASSERT_FALSE(aborted);
+  EXPECT_THAT(aborted.error().found, HasSubstr("abort"));
 #if defined(__x86_64__)  // an integer division by zero traps there, and is 0 on Arm
   const auto divided = device_->time({launch(*program, "divide", 1, arguments)}, {});
   ASSERT_FALSE(divided);

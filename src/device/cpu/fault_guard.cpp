@@ -12,7 +12,7 @@ namespace hone::device::cpu {
 
 namespace {
 
-constexpr std::array<int, 4> caught = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::array<int, 5> caught = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr std::size_t alternate_stack_bytes = 64 << 10;
 
 std::mutex installation;  // guards the two below

@@ -130,6 +130,11 @@ class CaseRun {
                                   const std::vector<double>& original, const Values& expected, VerifiedCase& done) {
     const std::vector<double>& reference = expected.at(name);
     const measure::DType type = tensors_.at(name).type;
+    if (!reference.empty() &&
+        std::none_of(reference.begin(), reference.end(), [](double v) { return std::isfinite(v); }))
+      return name +
+             ": what it is compared with has no finite element, so that nothing is compared; choose other 'values' "
+             "of the inputs, or correct the reference";
     auto factor = tolerance_of(manifest_, problem_, *manifest_.find_tensor(name));
     if (!factor) return factor.error();
     const measure::Bound bound{*factor, measure::root_mean_square(reference), {}};

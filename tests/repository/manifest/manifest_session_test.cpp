@@ -79,6 +79,32 @@ TEST_F(ManifestTest, WithoutAReferenceIsComparedWithTheOriginalAndSaysSo) {
   EXPECT_THAT(wrong.first_failure, HasSubstr("above the bound"));
 }
 
+// The gates' shapes are small; what a kernel does at the sizes that are measured must not be met in this process first.
+TEST_F(ManifestTest, AKernelThatExitsOrAbortsAtAMeasuredSizeAloneIsAnError) {
+  for (const auto& [statement, words] :
+       {std::pair<const char*, const char*>{"if (rows > 200) _exit(0);", "exit status 0"},
+        {"if (rows > 200) __builtin_abort();", "abort"}}) {
+    write("row_scale.cpp", replaced("#include <unistd.h>\n" + std::string(kKernelText), "  for (std::int64_t row",
+                                    std::string("  ") + statement + "\n  for (std::int64_t row"));
+    auto session = open();
+    EXPECT_TRUE(gate(*session, session->original()).ok());
+    const auto subject = session->subject(session->original(), {"256", "forward"});
+    ASSERT_FALSE(subject) << statement;
+    EXPECT_EQ(subject.error().kind, base::ErrorKind::gate);
+    EXPECT_THAT(subject.error().found, HasSubstr(words));
+    EXPECT_TRUE(session->subject(session->original(), {"1024", "forward"})) << "64 rows";
+  }
+}
+
+TEST_F(ManifestTest, NothingIsRightAgainstAReferenceWithoutAFiniteElement) {
+  write("row_scale.cpp", replaced(kKernelText, "factor[row], bias", "__builtin_nanf(\"\"), bias"));
+  write("row_scale_reference.cpp", replaced(kReferenceText, "x[i] * factor", "__builtin_nan(\"\") * factor"));
+  auto session = open();
+  const GateResult result = gate(*session, session->original());
+  EXPECT_FALSE(result.ok());
+  EXPECT_THAT(result.first_failure, HasSubstr("no finite element"));
+}
+
 TEST_F(ManifestTest, SaysThatTheOriginalIsWrongWhereItsReferenceDisagrees) {
   write("row_scale.cpp", replaced(kKernelText, "factor[row], bias", "factor[row], 2 * bias"));
   auto session = open();
