@@ -65,6 +65,7 @@ base::Result<std::unique_ptr<Session>> ManifestSession::open(const ManifestConte
                  "leave it out");
   if (auto chosen = session->choose_sizes(request); !chosen) return chosen.error();
   if (auto read = session->read_files(); !read) return read.error();
+  if (auto runs = session->check_values_in_force(); !runs) return runs.error();
 
   model::Identity& identity = session->identity_;
   identity.kernel = its.name;

@@ -85,6 +85,8 @@ class ManifestSession final : public Session {
       : context_(context), manifest_(std::move(manifest)), sources_(context.files, *manifest_) {}
 
   base::Result<void> read_files();
+  // The knobs' values, installed or the manifest's, run every pass at every size: they are the original that all is compared with.
+  base::Result<void> check_values_in_force() const;
   base::Result<void> choose_sizes(const model::Request& request);
   base::Result<Problem> problem(const std::string& x_value) const;
   const PassDecl& pass_of(const std::string& name) const { return *manifest_->find_pass(name); }

@@ -51,6 +51,25 @@ base::Result<model::Settings> ManifestSession::resolve(const model::Variant& var
   return why;
 }
 
+base::Result<void> ManifestSession::check_values_in_force() const {
+  for (const PassDecl* pass : passes_in_scope())
+    for (const std::string& x : sizes()) {
+      auto at = problem(x);
+      if (!at) return at.error();
+      const auto* installed = installed_ ? settings_at(installed_->settings, pass->name, at->x) : nullptr;
+      const std::string& place = installed != nullptr ? manifest_->settings : manifest_->path;
+      if (auto runs = plan_of(*manifest_, *at, *pass,
+                              installed != nullptr ? *installed : current_settings(*manifest_, pass->name));
+          !runs)
+        return base::Error{
+            base::ErrorKind::usage,
+            fmt::format("values in force that run {} at {} = {}: what they take is what others are compared with",
+                        pass->name, manifest_->x_name, x),
+            runs.error().found, place, "correct the knob's 'value', or leave the size out of 'sizes'"};
+    }
+  return {};
+}
+
 base::Result<Plan> ManifestSession::plan(const model::Variant& variant, const PassDecl& pass,
                                          const Problem& problem) const {
   auto settings = resolve(variant, pass, problem);

@@ -96,6 +96,15 @@ TEST_F(ManifestTest, AKernelThatExitsOrAbortsAtAMeasuredSizeAloneIsAnError) {
   }
 }
 
+TEST_F(ManifestTest, AValueInForceThatCanNotRunIsAnErrorAndNotReplaced) {
+  write("hone.toml", replaced(sample_text(), "valid = \"ROWS <= rows\"", "valid = \"ROWS != 2\""));
+  const auto session = try_open(request());
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().kind, base::ErrorKind::usage);
+  EXPECT_THAT(session.error().expected, HasSubstr("values in force that run forward at columns = 64"));
+  EXPECT_THAT(session.error().where, HasSubstr("hone.toml"));
+}
+
 TEST_F(ManifestTest, NothingIsRightAgainstAReferenceWithoutAFiniteElement) {
   write("row_scale.cpp", replaced(kKernelText, "factor[row], bias", "__builtin_nanf(\"\"), bias"));
   write("row_scale_reference.cpp", replaced(kReferenceText, "x[i] * factor", "__builtin_nan(\"\") * factor"));
