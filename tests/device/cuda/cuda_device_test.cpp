@@ -189,6 +189,27 @@ TEST_F(CudaDeviceTest, AGridAndABlockHaveUpToThreeExtents) {
   EXPECT_FALSE(device_->run({one}));
 }
 
+// The first launch of a list has nothing ahead of it that its program could wait for, and a program that does not wait must not begin early.
+TEST_F(CudaDeviceTest, LaunchesBeginEarlyWhereTheirProgramWaitsAndOneIsAheadOfThem) {
+  const auto early = [&](const std::string& body) {
+    auto compiled = device_->compile(
+        {"early", {{"a.cu", "extern \"C\" __global__ void run(float* a, long long n) {" + body + "}"}}, "a.cu", {}});
+    EXPECT_TRUE(compiled) << base::describe(compiled.error());
+    Launch one = launch();
+    one.program = compiled->get();
+    one.begins_early = true;
+    Launch late = one;
+    late.begins_early = false;
+    fake_gpu().launches.clear();
+    EXPECT_TRUE(device_->run({one, one, late}));
+    std::vector<bool> seen;
+    for (const FakeLaunch& each : fake_gpu().launches) seen.push_back(each.early);
+    return seen;
+  };
+  EXPECT_EQ(early("asm volatile(\"griddepcontrol.wait;\");"), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(early(""), (std::vector<bool>{false, false, false}));
+}
+
 TEST_F(CudaDeviceTest, ClustersAreAnAttributeAndLargeOnesAreAllowedFirst) {
   Launch one = launch(16);
   one.cluster_size = 4;

@@ -19,6 +19,7 @@ struct FakeLaunch {
   std::string kernel;
   LaunchConfig config;
   unsigned cluster = 0;               // 0: launched without the attribute
+  bool early = false;                 // may begin before the launch ahead of it has ended
   std::vector<std::uint64_t> values;  // the first eight parameters' slots
 };
 
@@ -182,9 +183,12 @@ inline const DriverApi& fake_driver() {
       return kSuccess;
     };
     api.launch = [](const LaunchConfig* config, Function function, void** arguments, void**) {
-      FakeLaunch launch{name_of_handle(function), *config, 0, {}};
-      for (unsigned i = 0; i < config->attribute_count; ++i)
-        if (config->attributes[i].id == kClusterDimension) launch.cluster = config->attributes[i].value.cluster[0];
+      FakeLaunch launch{name_of_handle(function), *config, 0, false, {}};
+      for (unsigned i = 0; i < config->attribute_count; ++i) {
+        const LaunchAttribute& attribute = config->attributes[i];
+        if (attribute.id == kClusterDimension) launch.cluster = attribute.value.cluster[0];
+        if (attribute.id == kProgrammaticStreamSerialization) launch.early = attribute.value.flag == 1;
+      }
       for (int i = 0; i < 8; ++i) {
         std::uint64_t value = 0;
         std::memcpy(&value, arguments[i], sizeof value);
