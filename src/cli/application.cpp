@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/audit_command.hpp"
+#include "cli/commands/audit_command.hpp"
 #include "cli/command.hpp"
-#include "cli/counters_command.hpp"
+#include "cli/commands/counters_command.hpp"
 #include "cli/help.hpp"
 #include "cli/print_error.hpp"
 #include "model/version.hpp"

@@ -1,14 +1,14 @@
 #include "cli/documents.hpp"
 
 #include "model/benchmark_csv.hpp"
-#include "render/comparison_markdown.hpp"
-#include "render/notes_markdown.hpp"
-#include "render/plots.hpp"
-#include "render/profile_markdown.hpp"
-#include "render/pull_request_markdown.hpp"
-#include "render/report_html.hpp"
-#include "render/report_markdown.hpp"
-#include "render/roofline.hpp"
+#include "render/documents/comparison_markdown.hpp"
+#include "render/documents/notes_markdown.hpp"
+#include "render/plots/plots.hpp"
+#include "render/documents/profile_markdown.hpp"
+#include "render/documents/pull_request_markdown.hpp"
+#include "render/documents/report_html.hpp"
+#include "render/documents/report_markdown.hpp"
+#include "render/plots/roofline.hpp"
 
 namespace hone::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/documents.hpp"
 #include "cli/terminal.hpp"
-#include "render/terminal.hpp"
+#include "render/terminal/terminal.hpp"
 #include "stages/workspace.hpp"
 
 namespace hone::cli {

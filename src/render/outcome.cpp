@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "render/format.hpp"
-#include "render/markdown.hpp"
+#include "render/documents/markdown.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {

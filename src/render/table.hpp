@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "render/style.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::render {
 

@@ -5,8 +5,8 @@
 
 #include "base/regular_file.hpp"
 #include "source/source_text.hpp"
-#include "source/triton/module.hpp"
-#include "source/triton/python.hpp"
+#include "source/triton/module/module.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source {
 

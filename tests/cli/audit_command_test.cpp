@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "cli/audit_command.hpp"
+#include "cli/commands/audit_command.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // hone counters over the recorded captures of an H200: classes, limiters, what is left to gain, for people and as JSON.
-#include "cli/counters_command.hpp"
+#include "cli/commands/counters_command.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

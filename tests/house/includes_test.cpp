@@ -50,7 +50,7 @@ TEST(Includes, TheTableHoldsForEachFloor) {
   EXPECT_EQ(faults_of("src/device/cpu/a.cpp", "device/cuda/driver.hpp"), 1u);
   EXPECT_EQ(faults_of("src/stages/a.cpp", "repository/repository.hpp"), 0u);
   EXPECT_EQ(faults_of("src/stages/a.cpp", "repository/native/native.hpp"), 1u);
-  EXPECT_EQ(faults_of("src/stages/a.cpp", "render/markdown.hpp"), 1u);
+  EXPECT_EQ(faults_of("src/stages/a.cpp", "render/documents/markdown.hpp"), 1u);
   EXPECT_EQ(faults_of("src/repository/native/a.cpp", "kernels/catalog/operation.hpp"), 0u);
   EXPECT_EQ(faults_of("src/repository/liger/a.cpp", "kernels/catalog/operation.hpp"), 1u);
   EXPECT_EQ(faults_of("src/repository/liger/a.cpp", "repository/native/native.hpp"), 1u);

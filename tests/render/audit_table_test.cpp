@@ -1,7 +1,7 @@
 // The audit's table for people.
 #include <gtest/gtest.h>
 
-#include "render/audit_table.hpp"
+#include "render/terminal/audit_table.hpp"
 
 namespace {
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "render/comparison_markdown.hpp"
-#include "render/notes_markdown.hpp"
-#include "render/pull_request_markdown.hpp"
-#include "render/report_markdown.hpp"
+#include "render/documents/comparison_markdown.hpp"
+#include "render/documents/notes_markdown.hpp"
+#include "render/documents/pull_request_markdown.hpp"
+#include "render/documents/report_markdown.hpp"
 #include "tests/render/markdown_checks.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"

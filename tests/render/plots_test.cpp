@@ -1,4 +1,4 @@
-#include "render/plots.hpp"
+#include "render/plots/plots.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "render/report_html.hpp"
+#include "render/documents/report_html.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"
 

@@ -1,4 +1,4 @@
-#include "render/profile_markdown.hpp"
+#include "render/documents/profile_markdown.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The roofline stands on measured figures alone, and the stall bar never outgrows the whole.
-#include "render/roofline.hpp"
+#include "render/plots/roofline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "render/svg.hpp"
+#include "render/plots/svg.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "render/terminal.hpp"
+#include "render/terminal/terminal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "render/progress.hpp"
+#include "render/terminal/progress.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"
 

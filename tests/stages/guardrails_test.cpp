@@ -1,5 +1,5 @@
 // Guardrails judge intervals, never points; and what follows from them.
-#include "stages/optimize/guardrails.hpp"
+#include "stages/trial/guardrails.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // The settings function: few settings, contiguous ranges, a bound that holds. Properties over random cost tables.
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/settings_function.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

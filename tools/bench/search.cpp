@@ -35,9 +35,9 @@
 #include "base/text.hpp"
 #include "cli/composition.hpp"
 #include "model/version.hpp"
-#include "stages/optimize/lab.hpp"
+#include "stages/trial/lab.hpp"
 #include "stages/optimize/search.hpp"
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/settings_function.hpp"
 #include "stages/optimize/sweep_space.hpp"
 
 namespace {

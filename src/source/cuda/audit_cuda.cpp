@@ -9,7 +9,7 @@
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
 #include "source/syntax/tree.hpp"
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source {
 

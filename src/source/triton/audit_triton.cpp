@@ -6,13 +6,13 @@
 #include "source/advice/advice.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
-#include "source/triton/autograd_facts.hpp"
-#include "source/triton/comment_facts.hpp"
-#include "source/triton/in_place.hpp"
-#include "source/triton/launch_facts.hpp"
-#include "source/triton/row_mode.hpp"
-#include "source/triton/setting_source.hpp"
-#include "source/triton/tier.hpp"
+#include "source/triton/host/autograd_facts.hpp"
+#include "source/triton/host/comment_facts.hpp"
+#include "source/triton/host/in_place.hpp"
+#include "source/triton/launch/launch_facts.hpp"
+#include "source/triton/kernel/row_mode.hpp"
+#include "source/triton/launch/setting_source.hpp"
+#include "source/triton/kernel/tier.hpp"
 
 namespace hone::source {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/source_facts.hpp"
-#include "source/triton/module_set.hpp"
+#include "source/triton/module/module_set.hpp"
 
 namespace hone::source {
 

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "stages/optimize/optimize.hpp"
-#include "stages/optimize/scope.hpp"
+#include "stages/trial/scope.hpp"
 
 namespace hone::stages {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "stages/optimize/evaluate.hpp"
-#include "stages/optimize/lab.hpp"
-#include "stages/optimize/scope.hpp"
+#include "stages/trial/evaluate.hpp"
+#include "stages/trial/lab.hpp"
+#include "stages/trial/scope.hpp"
 
 namespace hone::stages {
 

@@ -5,7 +5,7 @@
 
 #include "model/report.hpp"
 #include "repository/repository.hpp"
-#include "stages/optimize/guardrails.hpp"
+#include "stages/trial/guardrails.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::stages {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "stages/optimize/notebook.hpp"
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
 

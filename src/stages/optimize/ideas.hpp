@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "repository/repository.hpp"
-#include "stages/optimize/evaluate.hpp"
-#include "stages/optimize/lab.hpp"
+#include "stages/trial/evaluate.hpp"
+#include "stages/trial/lab.hpp"
 #include "stages/optimize/proposer.hpp"
 
 namespace hone::stages {

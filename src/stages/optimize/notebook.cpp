@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
 

@@ -6,7 +6,7 @@
 
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
-#include "stages/optimize/evaluate.hpp"
+#include "stages/trial/evaluate.hpp"
 
 namespace hone::stages {
 

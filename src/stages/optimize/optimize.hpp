@@ -4,7 +4,7 @@
 
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
-#include "stages/optimize/options.hpp"
+#include "stages/trial/options.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::stages {

@@ -7,7 +7,7 @@
 
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "stages/optimize/scope.hpp"
+#include "stages/trial/scope.hpp"
 #include "stages/unified_diff.hpp"
 
 namespace hone::stages {

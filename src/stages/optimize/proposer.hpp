@@ -8,7 +8,7 @@
 
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
-#include "stages/optimize/lab.hpp"
+#include "stages/trial/lab.hpp"
 
 namespace hone::stages {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/profile.hpp"
-#include "stages/optimize/evaluate.hpp"
+#include "stages/trial/evaluate.hpp"
 #include "stages/optimize/target_metric.hpp"
 
 namespace hone::stages {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "stages/optimize/scope.hpp"
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/scope.hpp"
+#include "stages/trial/settings_function.hpp"
 #include "stages/optimize/sweep_function.hpp"
 #include "stages/optimize/sweep_space.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/variant.hpp"
-#include "stages/optimize/lab.hpp"
+#include "stages/trial/lab.hpp"
 
 namespace hone::stages {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "stages/optimize/settings_function.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
 

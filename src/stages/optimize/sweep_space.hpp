@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/variant.hpp"
-#include "stages/optimize/lab.hpp"
+#include "stages/trial/lab.hpp"
 #include "stages/optimize/search.hpp"
 
 namespace hone::stages {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "source/triton/launch_grid.hpp"
-#include "source/triton/python.hpp"
+#include "source/triton/launch/launch_grid.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/plans.hpp"
 #include "source/triton/rewrite/row_shapes.hpp"

@@ -1,7 +1,7 @@
 // Loads that give the same value in every turn of a loop, moved before it.
 #include <algorithm>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/kernel_flow.hpp"
 #include "source/triton/rewrite/plans.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "source/triton/kernel_facts.hpp"
-#include "source/triton/python.hpp"
+#include "source/triton/kernel/kernel_facts.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source::rewrite {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/kernel_flow.hpp"
 #include "source/triton/rewrite/plans.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source::rewrite {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/plans.hpp"
 #include "source/triton/rewrite/settings_calls.hpp"

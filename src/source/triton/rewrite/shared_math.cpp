@@ -1,11 +1,11 @@
 // Transcendental functions that a kernel computes twice of the same operands: computed once, and used again.
 #include <algorithm>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/kernel_flow.hpp"
 #include "source/triton/rewrite/plans.hpp"
-#include "source/triton/unparse.hpp"
+#include "source/triton/module/unparse.hpp"
 
 namespace hone::source::rewrite {
 

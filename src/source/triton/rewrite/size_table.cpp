@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source::rewrite {
 

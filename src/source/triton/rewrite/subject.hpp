@@ -9,8 +9,8 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "source/triton/launch_facts.hpp"
-#include "source/triton/module_set.hpp"
+#include "source/triton/launch/launch_facts.hpp"
+#include "source/triton/module/module_set.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
 
 namespace hone::source::rewrite {

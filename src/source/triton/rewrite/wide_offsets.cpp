@@ -2,7 +2,7 @@
 // `tl.program_id(0).to(tl.int64)`, as most kernels of this kind write it.
 #include <algorithm>
 
-#include "source/triton/python.hpp"
+#include "source/triton/module/python.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/kernel_flow.hpp"
 #include "source/triton/rewrite/plans.hpp"

@@ -1,0 +1,32 @@
+#include "cli/commands/audit_command.hpp"
+
+#include "cli/print_error.hpp"
+#include "model/source_facts.hpp"
+#include "render/terminal/audit_table.hpp"
+#include "render/terminal/style.hpp"
+#include "source/audit.hpp"
+
+namespace hone::cli {
+
+int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err) {
+  const auto audit = source::audit_paths(files, options.paths, options.sizes);
+  if (!audit) return print_error(audit.error(), options.json, out, err);
+  if (options.json) {
+    out << model::to_json(*audit) << '\n';
+  } else {
+    out << render::audit_table(*audit, {options.verbose});
+  }
+  for (const model::SourceProblem& problem : audit->problems) {
+    const std::string place = problem.line > 0 ? ":" + std::to_string(problem.line) : "";
+    err << render::printable(problem.file + place + ": " + problem.what) << '\n';
+  }
+  if (audit->kernels.empty()) return base::exit_code(base::ErrorKind::usage);  // only problems: nothing was audited
+  return out.good() ? 0 : base::exit_code(base::ErrorKind::internal);
+}
+
+int run_audit(const AuditOptions& options, std::ostream& out, std::ostream& err) {
+  base::SystemFiles files;
+  return run_audit(options, files, out, err);
+}
+
+}  // namespace hone::cli

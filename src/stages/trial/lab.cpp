@@ -1,0 +1,329 @@
+#include "stages/trial/lab.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "stages/trial/settings_function.hpp"
+
+namespace hone::stages {
+
+namespace {
+
+constexpr std::int64_t kMoreTime = 3;  // for a second look
+// A kill loses the notes of at most these, or of four for each compiler at work; the compiler's cache keeps the rest.
+constexpr std::size_t kBuildsBetweenRecords = 16;
+
+Record record_of(const Trial& trial) {
+  static constexpr const char* kOutcomes[] = {"measured", "over-floor", "untrusted", "failed"};
+  const model::Comparison& c = trial.comparison;
+  Record record;
+  record.event = "compared";
+  record.text = {{"outcome", kOutcomes[static_cast<int>(trial.outcome)]},
+                 {"reason", trial.reason},
+                 {"verdict", model::word(c.verdict)},
+                 {"judged", c.reason}};
+  record.numbers = {{"ratio", c.ratio},
+                    {"ci_low", c.ci_low},
+                    {"ci_high", c.ci_high},
+                    {"wall_ratio", c.wall_ratio},
+                    {"pairs", c.pairs},
+                    {"discarded", c.discarded},
+                    {"baseline_p20", c.baseline_ms.p20},
+                    {"baseline_p50", c.baseline_ms.p50},
+                    {"baseline_p80", c.baseline_ms.p80},
+                    {"candidate_p20", c.candidate_ms.p20},
+                    {"candidate_p50", c.candidate_ms.p50},
+                    {"candidate_p80", c.candidate_ms.p80},
+                    {"samples", c.baseline_ms.samples}};
+  return record;
+}
+
+Trial trial_of(const Record& r) {
+  Trial trial;
+  const std::string outcome = r.text_at("outcome");
+  trial.outcome = outcome == "measured"     ? Trial::Outcome::measured
+                  : outcome == "over-floor" ? Trial::Outcome::over_floor
+                  : outcome == "untrusted"  ? Trial::Outcome::untrusted
+                                            : Trial::Outcome::failed;
+  trial.reason = r.text_at("reason");
+  model::Comparison& c = trial.comparison;
+  c.ratio = r.number_at("ratio"), c.ci_low = r.number_at("ci_low"), c.ci_high = r.number_at("ci_high");
+  c.wall_ratio = r.number_at("wall_ratio");
+  c.pairs = static_cast<int>(r.number_at("pairs")), c.discarded = static_cast<int>(r.number_at("discarded"));
+  const int samples = static_cast<int>(r.number_at("samples"));
+  c.baseline_ms = {r.number_at("baseline_p20"), r.number_at("baseline_p50"), r.number_at("baseline_p80"), samples};
+  c.candidate_ms = {r.number_at("candidate_p20"), r.number_at("candidate_p50"), r.number_at("candidate_p80"), samples};
+  c.verdict = model::parse<model::Verdict>(r.text_at("verdict")).value_or(model::Verdict::unresolved);
+  c.reason = r.text_at("judged");
+  return trial;
+}
+
+// Standard deviation of log(median), from the spread of the samples: (p80 - p20) is 1.68 standard deviations of a normal
+// distribution, and a median of n samples has 1.25 / sqrt(n) of theirs.
+double median_deviation(const model::Quantiles& q) {
+  if (q.samples < 1 || q.p50 <= 0) return 1;
+  return 1.25 * (q.p80 - q.p20) / 1.68 / q.p50 / std::sqrt(static_cast<double>(q.samples));
+}
+
+std::string one_line(const base::Error& error) {
+  return error.found + (error.where.empty() ? "" : " (" + error.where + ")");
+}
+
+// Too few samples for a large size, or an interval that may hide a gain: worth more time. What is slower is not.
+bool deserves_another_look(const base::Result<model::Comparison>& comparison) {
+  if (!comparison) return comparison.error().kind == base::ErrorKind::untrusted;
+  return comparison->verdict == model::Verdict::unresolved && comparison->ci_low <= 1;
+}
+
+std::string budget_text(const measure::Budget& b) {
+  return fmt::format("{}/{}/{}", b.min_samples, b.max_samples, b.max_ns);
+}
+
+}  // namespace
+
+std::string signature(const model::Variant& variant) {
+  model::Variant anonymous = variant;
+  anonymous.id.clear(), anonymous.parent.clear(), anonymous.strategy.clear(), anonymous.title.clear();
+  for (auto& [pass, function] : anonymous.settings) {
+    function.reason.clear();
+    function.worst_slowdown_pct = 0;
+    for (model::SettingsRule& rule : function.rules) rule.reason.clear();
+  }
+  return base::content_hash(model::to_json(anonymous));
+}
+
+Lab::Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
+         const Ports& ports, const Workspace& workspace, Journal journal)
+    : session_(session),
+      profile_(profile),
+      options_(options),
+      ports_(ports),
+      workspace_(workspace),
+      journal_(std::move(journal)),
+      floors_(session_, profile_, ports_) {}
+
+double Lab::noise_floor_pct(const repository::Cell& cell) const {
+  for (const model::NoiseFloor& floor : profile_.baseline.noise_floor) {
+    if (floor.x_value == cell.x_value && floor.mode == cell.mode) return floor.smallest_effect_pct;
+  }
+  return 0;
+}
+
+model::Quantiles Lab::known_time(const repository::Cell& cell) const {
+  const std::vector<std::string> others = session_.baseline_providers();
+  for (const model::BaselineRow& row : profile_.baseline.rows) {
+    if (row.x_value != cell.x_value || row.mode != cell.mode || row.metric != "speed") continue;
+    if (std::find(others.begin(), others.end(), row.provider) != others.end()) continue;
+    return {row.p20, row.p50, row.p80, row.samples};
+  }
+  return {};
+}
+
+base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped,
+                                   const model::Settings& settings) {
+  if (auto go = check_interrupt(); !go) return go.error();
+  const std::string key =
+      where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
+  if (const Record* known = journal_.find("screened", key)) {
+    return Estimate{known->number_at("log_ratio"), known->number_at("deviation", 1), known->number_at("usable") > 0};
+  }
+  Record record;
+  record.event = "screened";
+  Estimate estimate{0, 1, false};
+  auto baseline = session_.subject_with(where, shipped);
+  if (!baseline) return baseline.error();
+  auto candidate = session_.subject_with(where, settings);
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
+  if (!candidate) {
+    record.text["reason"] = one_line(candidate.error());
+  } else {
+    measure::Budget budget = options_.screening;
+    auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), budget);
+    // A large size, or a noisy moment, may not fit: once more with room.
+    if (!timed && timed.error().kind == base::ErrorKind::untrusted) {
+      budget.max_ns *= 4;
+      timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), budget);
+    }
+    if (auto go = check_interrupt(); !go) return go.error();
+    if (!timed) {
+      record.text["reason"] = one_line(timed.error());
+    } else {
+      const model::Quantiles &a = (*timed)[0].device_ms, &b = (*timed)[1].device_ms;
+      estimate = {std::log(b.p50 / a.p50), std::max(std::hypot(median_deviation(a), median_deviation(b)), 0.002), true};
+    }
+  }
+  record.numbers = {
+      {"log_ratio", estimate.log_ratio}, {"deviation", estimate.deviation}, {"usable", estimate.usable ? 1.0 : 0.0}};
+  if (auto written = journal_.append(key, record); !written) return written.error();
+  return estimate;
+}
+
+base::Result<Trial> Lab::compare_settings(const repository::Cell& where, const model::Settings& baseline,
+                                          const model::Settings& candidate) {
+  const std::string key = "settings|" + where.mode + "|" + where.x_value + "|" + settings_text(baseline) + "|" +
+                          settings_text(candidate) + "|" + budget_text(options_.finals);
+  return measured(
+      key, "samples/sweep.jsonl", where, options_.finals, [&] { return session_.subject_with(where, baseline); },
+      [&] { return session_.subject_with(where, candidate); });
+}
+
+base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Variant& candidate,
+                                 const repository::Cell& cell) {
+  const std::string key = "variants|" + cell.mode + "|" + cell.x_value + "|" + signature(baseline) + "|" +
+                          signature(candidate) + "|" + budget_text(options_.verdict);
+  const std::string name = candidate.id.empty() ? "variant" : candidate.id;
+  return measured(
+      key, "samples/" + name + ".jsonl", cell, options_.verdict, [&] { return session_.subject(baseline, cell); },
+      [&] { return session_.subject(candidate, cell); });
+}
+
+base::Result<model::Comparison> compare_with_more_time(measure::Subject& baseline, measure::Subject& candidate,
+                                                         base::Clock& clock, measure::CompareOptions options) {
+  auto first = measure::compare(baseline, candidate, clock, options);
+  if (!deserves_another_look(first)) return first;
+  options.budget.max_ns *= kMoreTime;
+  options.budget.max_samples *= 2;
+  options.seed += 1;
+  return measure::compare(baseline, candidate, clock, options);
+}
+
+base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
+                                  const measure::Budget& budget, const MakeSubject& make_baseline,
+                                  const MakeSubject& make_candidate) {
+  if (auto go = check_interrupt(); !go) return go.error();
+  if (const Record* known = journal_.find("compared", key)) return trial_of(*known);
+  auto baseline = make_baseline();
+  if (!baseline) return baseline.error();  // what is in production can not be run: nothing can be said about anything
+  Trial trial;
+  auto candidate = make_candidate();
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
+  if (!candidate) {
+    trial.reason = one_line(candidate.error());
+  } else {
+    measure::CompareOptions options;
+    options.budget = budget;
+    options.noise_floor_pct = noise_floor_pct(cell);
+    options.seed = options_.seed;
+    auto comparison = floors_.judge(cell, [&](double floor_ns) {
+      options.floor_ns = floor_ns;
+      return compare_with_more_time(**baseline, **candidate, session_.clock(), options);
+    });
+    if (comparison) {
+      trial.outcome = Trial::Outcome::measured;
+      trial.comparison = std::move(*comparison);
+      if (auto kept = keep_samples(samples_file, key, trial.comparison); !kept) return kept.error();
+    } else if (auto go = check_interrupt(); !go) {
+      return go.error();
+    } else {
+      trial.outcome = comparison.error().kind == base::ErrorKind::gate        ? Trial::Outcome::over_floor
+                      : comparison.error().kind == base::ErrorKind::untrusted ? Trial::Outcome::untrusted
+                                                                              : Trial::Outcome::failed;
+      trial.reason = one_line(comparison.error());
+    }
+  }
+  if (auto written = journal_.append(key, record_of(trial)); !written) return written.error();
+  return trial;
+}
+
+base::Result<void> Lab::keep_samples(const std::string& file, const std::string& key,
+                                     const model::Comparison& comparison) {
+  Record record;
+  record.event = "samples";
+  record.text["key"] = key;
+  record.lists = {{"baseline_ns", comparison.baseline_samples_ns}, {"candidate_ns", comparison.candidate_samples_ns}};
+  return ports_.files.append(workspace_.at(file), to_line(record) + "\n");
+}
+
+base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, const std::vector<std::string>& sizes,
+                                                    const std::vector<model::Settings>& settings) {
+  std::vector<BuiltSettings> all(settings.size());
+  std::vector<std::string> keys;
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    keys.push_back(pass + "|" + sizes[i] + "|" + settings_text(settings[i]));
+    if (const Record* known = journal_.find("built", keys[i]))
+      all[i] = {known->text_at("code"), known->text_at("launch"), known->text_at("error")};
+    else
+      missing.push_back(i);
+  }
+  std::vector<std::string> missing_sizes;
+  std::vector<model::Settings> missing_settings;
+  for (const std::size_t i : missing) missing_sizes.push_back(sizes[i]), missing_settings.push_back(settings[i]);
+  session_.build_ahead(pass, missing_sizes, missing_settings);
+  // Enough at a time that the slowest of them does not leave the other compilers idle.
+  const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
+  for (std::size_t start = 0; start < missing.size(); start += batch) {
+    if (auto go = check_interrupt(); !go) return go.error();
+    const std::size_t end = std::min(start + batch, missing.size());
+    std::atomic<std::size_t> next{start};
+    const auto work = [&] {
+      for (std::size_t n = next++; n < end; n = next++) {
+        const std::size_t i = missing[n];
+        auto part = session_.build_settings(pass, sizes[i], settings[i]);
+        all[i] = part ? BuiltSettings{part->machine_code_hash, part->launch_hash, ""}
+                      : BuiltSettings{"", "", one_line(part.error())};
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 1; t < options_.build_threads; ++t) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    // A stop kills compilers too: their failures say nothing about the configurations.
+    if (auto go = check_interrupt(); !go) return go.error();
+    for (std::size_t n = start; n < end; ++n) {
+      Record record;
+      record.event = "built";
+      record.text = {{"code", all[missing[n]].code_hash},
+                     {"launch", all[missing[n]].launch_hash},
+                     {"error", all[missing[n]].error}};
+      if (auto written = journal_.append(keys[missing[n]], record); !written) return written.error();
+    }
+    ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()),
+                            "compiled");
+  }
+  return all;
+}
+
+base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, repository::GateLevel level) {
+  if (auto go = check_interrupt(); !go) return go.error();
+  const std::string key = signature(variant) + (level == repository::GateLevel::full ? "|full" : "|smoke");
+  if (const Record* known = journal_.find("gate", key)) {
+    repository::GateResult result;
+    result.passed = static_cast<int>(known->number_at("passed"));
+    result.failed = static_cast<int>(known->number_at("failed"));
+    result.largest_error_over_bound = known->number_at("error_over_bound");
+    result.first_failure = known->text_at("first_failure"), result.detail = known->text_at("detail");
+    return result;
+  }
+  auto result = session_.gate(variant, level);
+  if (auto go = check_interrupt(); !go) return go.error();  // a stop takes down what the gate runs, which is no verdict
+  if (!result) return result.error();
+  Record record;
+  record.event = "gate";
+  record.text = {{"first_failure", result->first_failure}, {"detail", result->detail}};
+  record.numbers = {
+      {"passed", result->passed}, {"failed", result->failed}, {"error_over_bound", result->largest_error_over_bound}};
+  if (auto written = journal_.append(key, record); !written) return written.error();
+  return result;
+}
+
+base::Result<repository::MemoryUse> Lab::memory(const model::Variant& variant, const std::string& x_value) {
+  const std::string key = signature(variant) + "|" + x_value;
+  if (const Record* known = journal_.find("memory", key)) {
+    return repository::MemoryUse{known->number_at("peak"), known->number_at("saved"), known->number_at("caller")};
+  }
+  auto use = session_.memory(variant, x_value);
+  if (!use) return use.error();
+  Record record;
+  record.event = "memory";
+  record.numbers = {
+      {"peak", use->peak_over_inputs_mb}, {"saved", use->saved_for_backward_mb}, {"caller", use->callers_peak_mb}};
+  if (auto written = journal_.append(key, record); !written) return written.error();
+  return use;
+}
+
+}  // namespace hone::stages
