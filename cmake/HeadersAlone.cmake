@@ -1,7 +1,8 @@
 # hone_headers_alone(EXCLUDE regexes...)
 # One translation unit for each header of src/ and kernels/ that includes nothing else: a header that leans on what its
 # users happen to include first does not compile. Neither optimized nor debugged, so that it stays cheap. A header whose own
-# source file includes it before anything else (when CMake last ran) is proven by that file and gets no unit.
+# source file includes it before anything else (when CMake last ran) is proven by that file and gets no unit: in the default build
+# for the project's own headers, in the sanitizers' build, which precompiles nothing, for the standard library's too.
 function(hone_headers_alone)
   cmake_parse_arguments(HEADERS "" "" "EXCLUDE" ${ARGN})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/src/*.hpp" "${CMAKE_SOURCE_DIR}/kernels/*.hpp")

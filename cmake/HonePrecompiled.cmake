@@ -1,7 +1,6 @@
-# hone_precompile(target [TESTS]): the standard library and fmt's declarations, parsed once for everything that is built with the
-# same flags. Sources still include what they use: the headers are also compiled alone (HeadersAlone.cmake), without this.
-#
-# Measured with g++ 12 on 2 cores of an EPYC 7003, CPU time of `ninja hone`: docs/build.md.
+# hone_precompile(target [TESTS|DECISIONS]): the standard library's and fmt's declarations, parsed once for all targets of the same
+# flags. TESTS adds GoogleTest; DECISIONS is for layers that are compiled with -O1 (HoneFloor.cmake), since a precompiled header
+# holds for one set of flags. Sources still include what they use: the builds for sanitizers and fuzzers precompile nothing.
 option(HONE_PRECOMPILE "Precompile the standard library's headers" ON)
 
 set(hone_precompiled_headers
@@ -9,13 +8,16 @@ set(hone_precompiled_headers
   <map> <memory> <mutex> <optional> <set> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
 
 function(hone_precompile target)
-  cmake_parse_arguments(PRECOMPILE "TESTS" "" "" ${ARGN})
+  cmake_parse_arguments(PRECOMPILE "TESTS;DECISIONS" "" "" ${ARGN})
   if(NOT HONE_PRECOMPILE)
     return()
   endif()
   if(PRECOMPILE_TESTS)
     set(owner hone_precompiled_tests)
     set(headers ${hone_precompiled_headers} <gmock/gmock.h> <gtest/gtest.h>)
+  elseif(PRECOMPILE_DECISIONS)
+    set(owner hone_precompiled_decisions)
+    set(headers ${hone_precompiled_headers})
   else()
     set(owner hone_precompiled)
     set(headers ${hone_precompiled_headers})
@@ -24,8 +26,10 @@ function(hone_precompile target)
     file(WRITE "${CMAKE_BINARY_DIR}/generated/${owner}.cpp" "")
     add_library(${owner} OBJECT "${CMAKE_BINARY_DIR}/generated/${owner}.cpp")
     target_link_libraries(${owner} PRIVATE hone_options)
-    if(PRECOMPILE_TESTS)
+    if(PRECOMPILE_TESTS OR PRECOMPILE_DECISIONS)
       target_compile_options(${owner} PRIVATE -O1)
+    endif()
+    if(PRECOMPILE_TESTS)
       target_link_libraries(${owner} PRIVATE GTest::gtest GTest::gmock)
     endif()
     target_precompile_headers(${owner} PRIVATE ${headers})
