@@ -20,9 +20,10 @@ set(CMAKE_C_FLAGS_RELWITHDEBINFO "${optimization} ${HONE_DEBUG_INFO}")
 
 add_library(hone_options INTERFACE)
 target_compile_options(hone_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
-# fmt is linked as the distribution compiled it. Header-only it cost a second of each of 133 sources.
-find_package(fmt REQUIRED)
-target_link_libraries(hone_options INTERFACE fmt::fmt)
+# fmt as the distribution compiled it: header-only it cost a second of each of 133 sources. Its archive, since the binary runs on
+# machines that have no fmt.
+find_library(HONE_FMT NAMES libfmt.a REQUIRED)
+target_link_libraries(hone_options INTERFACE "${HONE_FMT}")
 # fmt's own assertions print to stderr and abort; below cli nothing may, and tests/house reads that from the symbols.
 target_compile_options(hone_options INTERFACE "-DFMT_ASSERT(condition,message)=static_cast<void>(0)")
 if(HONE_SANITIZE)
