@@ -20,13 +20,14 @@ set(CMAKE_C_FLAGS_RELWITHDEBINFO "${optimization} ${HONE_DEBUG_INFO}")
 
 add_library(hone_options INTERFACE)
 target_compile_options(hone_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
-# fmt as the distribution compiled it: header-only it cost a second of each of 133 sources. Its archive, since the binary runs on
-# machines that have no fmt.
-find_library(HONE_FMT NAMES libfmt.a REQUIRED)
-target_link_libraries(hone_options INTERFACE "${HONE_FMT}")
 # fmt's own assertions print to stderr and abort; below cli nothing may, and tests/house reads that from the symbols.
 target_compile_options(hone_options INTERFACE "-DFMT_ASSERT(condition,message)=static_cast<void>(0)")
+# Header-only, fmt cost two seconds of each of 133 sources.
+add_library(fmt_library STATIC "${CMAKE_SOURCE_DIR}/cmake/fmt_library.cpp")
+target_compile_options(fmt_library PRIVATE -O2 "-DFMT_ASSERT(condition,message)=static_cast<void>(0)")
+target_link_libraries(hone_options INTERFACE fmt_library)
 if(HONE_SANITIZE)
+  target_compile_options(fmt_library PRIVATE -fsanitize=address,undefined)
   target_compile_options(hone_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(hone_options INTERFACE -fsanitize=address,undefined)
   # Instrumented, the state machine of std::regex looks uninitialized to GCC 12.
