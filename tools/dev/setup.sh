@@ -44,7 +44,7 @@ apt_get() {
 
 install_packages() {
   missing=$*
-  say "installing $missing"
+  say "installing $# $([[ $# -eq 1 ]] && echo package || echo packages): $missing"
   # A stale or absent index is the usual case on fresh machines. Where the update fails, what is already known may do.
   apt_get update || say "the package index could not be updated; trying with the one that is here"
   # shellcheck disable=SC2086
