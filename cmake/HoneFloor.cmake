@@ -1,11 +1,15 @@
-# hone_floor(name DIRECTORY dir [SHALLOW] [HOT] DEPENDS floors... LIBRARIES libs...)
-# Declares the static library hone_<name> from every .cpp below its folder (SHALLOW: in the folder itself only). HOT layers move
+# hone_floor(name DIRECTORY dir [SHALLOW] [ROOMS folders...] [HOT] DEPENDS floors... LIBRARIES libs...)
+# Declares the static library hone_<name> from every .cpp below its folder (SHALLOW: in the folder itself and its ROOMS only). HOT layers move
 # data or run statistics and are compiled with -O2. The others decide and write texts: -O1 compiles them in three quarters of
 # the time.
 function(hone_floor name)
-  cmake_parse_arguments(FLOOR "SHALLOW;HOT" "DIRECTORY" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FLOOR "SHALLOW;HOT" "DIRECTORY" "ROOMS;DEPENDS;LIBRARIES" ${ARGN})
   if(FLOOR_SHALLOW)
     file(GLOB sources CONFIGURE_DEPENDS "${FLOOR_DIRECTORY}/*.cpp")
+    foreach(room IN LISTS FLOOR_ROOMS)
+      file(GLOB room_sources CONFIGURE_DEPENDS "${FLOOR_DIRECTORY}/${room}/*.cpp")
+      list(APPEND sources ${room_sources})
+    endforeach()
   else()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${FLOOR_DIRECTORY}/*.cpp")
   endif()

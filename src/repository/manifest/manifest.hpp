@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "measure/dtypes.hpp"
-#include "repository/manifest/expression.hpp"
+#include "repository/document/expression.hpp"
 
 namespace hone::repository::manifest {
 

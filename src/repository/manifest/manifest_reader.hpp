@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "repository/manifest/manifest.hpp"
-#include "repository/manifest/table_reader.hpp"
+#include "repository/document/table_reader.hpp"
 
 namespace hone::repository::manifest {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 #include "repository/manifest/manifest_session.hpp"
 
 namespace hone::repository::manifest {

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "measure/physics.hpp"
 #include "repository/held_out.hpp"
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 
 namespace hone::repository::manifest {
 

@@ -8,7 +8,7 @@
 
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 #include "repository/manifest/manifest_reader.hpp"
 
 namespace hone::repository::manifest {

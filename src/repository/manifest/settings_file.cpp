@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "repository/manifest/table_reader.hpp"
+#include "repository/document/table_reader.hpp"
 
 namespace hone::repository::manifest {
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/regular_file.hpp"
+#include "measure/protocol.hpp"
 #include "stages/floors.hpp"
 #include "stages/optimize/optimize.hpp"
 #include "stages/records.hpp"

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "measure/protocol.hpp"
 #include "model/report.hpp"
 #include "repository/repository.hpp"
 #include "stages/trial/guardrails.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "measure/protocol.hpp"
 
 namespace hone::stages {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/protocol.hpp"
 #include "model/profile.hpp"
 #include "model/variant.hpp"
 #include "repository/repository.hpp"

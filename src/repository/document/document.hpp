@@ -1,4 +1,4 @@
-// A TOML file as a tree of plain nodes that know where they stand. Says what the file holds; what it means is read_manifest's.
+// A TOML file as a tree of plain nodes that know where they stand. Says what the file holds; its meaning is for its reader.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 // 1-based, of the first character.
 struct Place {
@@ -41,10 +41,10 @@ struct Node::Member {
   Node value;
 };
 
-// Longest text of a document: a manifest is written by hand.
+// Longest text of a document: they are written by hand.
 inline constexpr std::uint64_t kLargestDocumentBytes = std::uint64_t{1} << 20;
 
 // The tree of a text. A usage error names file, line and column, and says what TOML expects there.
 base::Result<Node> parse_document(const std::string& text, const std::string& file);
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

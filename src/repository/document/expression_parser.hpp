@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "repository/manifest/expression.hpp"
+#include "repository/document/expression.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 base::Result<std::vector<Expression::Term>> parse_terms(const std::string& text, const Origin& origin);
 
@@ -17,4 +17,4 @@ base::Error error_at(const std::string& text, const Origin& origin, std::size_t 
 // "did you mean rows?", or a plain "correct the name".
 std::string nearest_remedy(const std::string& name, const std::vector<std::string>& known);
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

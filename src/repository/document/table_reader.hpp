@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "repository/manifest/document.hpp"
-#include "repository/manifest/expression.hpp"
+#include "repository/document/document.hpp"
+#include "repository/document/expression.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 // One reading of a file: only the first error is kept, and what is read after it means nothing.
 struct Reading {
@@ -70,4 +70,4 @@ class TableReader {
   std::set<std::string> known_;
 };
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

@@ -1,5 +1,5 @@
 // Recursive descent with the operators' levels as a table, weakest first.
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 namespace {
 
@@ -233,4 +233,4 @@ std::string nearest_remedy(const std::string& name, const std::vector<std::strin
   return known.empty() ? "leave it out" : "use one of: " + base::join_text(known, ", ");
 }
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

@@ -1,4 +1,4 @@
-#include "repository/manifest/table_reader.hpp"
+#include "repository/document/table_reader.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 namespace {
 
@@ -237,4 +237,4 @@ void TableReader::finish() {
   }
 }
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

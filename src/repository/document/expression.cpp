@@ -1,5 +1,5 @@
 // Evaluation. Parsing is in expression_parser.cpp.
-#include "repository/manifest/expression.hpp"
+#include "repository/document/expression.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "repository/manifest/expression_parser.hpp"
+#include "repository/document/expression_parser.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 namespace {
 
@@ -238,4 +238,4 @@ base::Error Expression::error(std::string expected, std::string found, std::stri
   return error_at(text_, origin_, 0, std::move(expected), std::move(found), std::move(remedy));
 }
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

@@ -1,5 +1,5 @@
 // The only place that includes toml++: it is a header of 400 KB.
-#include "repository/manifest/document.hpp"
+#include "repository/document/document.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 // toml++ asserts that some malformed texts, such as "[" before a control character, can not come; they can, and are the user's
 // mistake. Its assertions are exceptions here, whatever the build, and end in parse_document.
@@ -16,10 +16,10 @@ constexpr void require_assumption(bool holds) {
   if (!holds) throw AssumptionBroken{};
 }
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository
 
 #undef NDEBUG
-#define TOML_ASSERT(expr) hone::repository::manifest::require_assumption(static_cast<bool>(expr))
+#define TOML_ASSERT(expr) hone::repository::require_assumption(static_cast<bool>(expr))
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_WINDOWS_COMPAT 0
 #define TOML_HEADER_ONLY 1
@@ -32,7 +32,7 @@ constexpr void require_assumption(bool holds) {
 #define TOML_UNREACHABLE __builtin_unreachable()
 #include <toml++/toml.h>
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 namespace {
 
@@ -172,4 +172,4 @@ base::Result<Node> parse_document(const std::string& text, const std::string& fi
   }
 }
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

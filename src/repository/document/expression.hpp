@@ -1,4 +1,4 @@
-// Expressions of a manifest: sizes, grids, bytes and constraints as texts over named whole numbers.
+// Expressions of a description: sizes, grids, bytes and constraints as texts over named whole numbers.
 //
 // The same text has two readings. As whole numbers it is computed in 64 bits with every overflow an error, and '/' rounds
 // towards zero as in C. As real numbers it is computed in double precision, and '/' divides.
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "repository/manifest/document.hpp"
+#include "repository/document/document.hpp"
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 
 // Names with their values. A real one has no place in a whole expression.
 struct Scope {
@@ -66,4 +66,4 @@ class Expression {
   std::vector<Term> terms_;  // the last one is the whole expression
 };
 
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository

@@ -1,9 +1,9 @@
-#include "repository/manifest/expression.hpp"
+#include "repository/document/expression.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace hone::repository::manifest {
+namespace hone::repository {
 namespace {
 
 const Origin kOrigin{"hone.toml", {7, 10}, "'grid'"};
@@ -92,4 +92,4 @@ RC_GTEST_PROP(AnExpression, CountsPrograms, ()) {
 }
 
 }  // namespace
-}  // namespace hone::repository::manifest
+}  // namespace hone::repository
