@@ -13,7 +13,7 @@ struct CudaRowConfig {
   int num_stages = 0;       // NUM_STAGES: blocks of rows under way in bulk copies; 0: plain loads
   int programs_per_sm = 1;  // MIN_PROGRAMS, and the grid of programs that walk over rows
   int cache_policy = 0;     // CACHE_POLICY
-  int row_ring = 0;         // ROW_RING: 1: long rows lie in a ring of shared memory, RING_SLOTS chunks of it
+  int row_ring = 0;         // ROW_RING: 1: long rows lie in a circular buffer in shared memory, RING_SLOTS chunks
 
   static CudaRowConfig from(const Settings& settings);
   int threads() const { return 32 * num_warps; }

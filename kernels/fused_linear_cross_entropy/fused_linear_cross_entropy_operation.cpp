@@ -81,7 +81,7 @@ class FusedLinearCrossEntropy final : public Operation {
     return {x, 8016, 256, dtype, options};
   }
   std::int64_t x_of(const Problem& problem) const override { return problem.rows; }
-  // Short, now and then no whole number of vectors.
+  // Short, now and then no integer of vectors.
   std::int64_t depth_for(std::int64_t rows, std::int64_t columns) const override {
     return (rows + columns) % 3 == 0 ? 16 : 8 + (rows + columns) % 41;
   }

@@ -9,7 +9,7 @@
 
 namespace tile {
 
-// A matrix whose rows a body loads first, and which of them it does load: `wanted(fact(row))`. The fact is a whole number that
+// A matrix whose rows a body loads first, and which of them it does load: `wanted(fact(row))`. The fact is an integer that
 // memory holds of a row; a machine may ask for it long before it needs the answer, and block.facts(coming) gives them to the body.
 template <class T, class Fact, class Wanted>
 struct ComingRows {

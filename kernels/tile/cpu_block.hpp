@@ -85,7 +85,7 @@ struct Column {
   TILE_FN float operator[](int row) const { return values[row]; }
 };
 
-// A whole number for each lane: labels, not yet widened to anything.
+// An integer for each lane: labels, not yet widened to anything.
 struct Numbers {
   std::int64_t lane[lanes];
 };
@@ -95,7 +95,7 @@ TILE_FN Mask<lanes> operator==(Numbers a, std::int64_t b) {
   return mask;
 }
 
-// A vector of whole numbers.
+// A vector of integers.
 struct NumberRow {
   const std::int64_t* data;
   TILE_FN Numbers operator[](Element e) const {
@@ -121,7 +121,7 @@ TILE_FN Values gather(Row<T> row, Numbers at, std::int64_t count) {
   return values;
 }
 
-// One whole number for each row of a block: a label, a column.
+// One integer for each row of a block: a label, a column.
 template <int R>
 struct Indices {
   std::int64_t values[R];

@@ -20,7 +20,7 @@ class Machine {
     return {data};
   }
 
-  // A vector of whole numbers, and one element of a vector.
+  // A vector of integers, and one element of a vector.
   TILE_FN NumberRow numbers(const std::int64_t* data) const { return {data}; }
   template <class T>
   TILE_FN float scalar(const T* element) const {

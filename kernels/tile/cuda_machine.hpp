@@ -38,7 +38,7 @@ class Machine {
     return row;
   }
 
-  // A vector of whole numbers, and one element of a vector.
+  // A vector of integers, and one element of a vector.
   TILE_FN NumberRow numbers(const std::int64_t* data) const { return {data}; }
   template <class T>
   TILE_FN float scalar(const T* element) const {
@@ -245,8 +245,8 @@ TILE_FN bool is_aligned(V) {
   return true;
 }
 
-// A launch may begin before the one ahead of it has ended. Before this returns that one has, and its results are seen; after it
-// the next launch may begin, as soon as every program of this one has come here.
+// Programmatic dependent launch: a launch may begin before the preceding one has ended. When this returns, that one has ended
+// and its results are visible. The next launch may begin as soon as every program of this one has come here.
 TILE_FN void wait_for_launch_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" : : : "memory");

@@ -64,7 +64,7 @@ struct Gathered {
   }
 };
 
-// Several values, and one whole number, for each row.
+// Several values, and one integer, for each row.
 template <int K>
 struct Columns {
   Column of[K];
@@ -73,7 +73,7 @@ struct Columns {
 struct ExpSum {
   Column maximum, sum;
 };
-// One whole number for each row: a label, a column.
+// One integer for each row: a label, a column.
 struct Indices {
   std::int64_t value;
   TILE_FN std::int64_t operator[](int) const { return value; }
@@ -88,7 +88,7 @@ struct Indices {
   }
 };
 
-// A whole number for each lane: labels, not yet widened to anything.
+// An integer for each lane: labels, not yet widened to anything.
 struct Numbers {
   std::int64_t number[lanes];
 };
@@ -98,7 +98,7 @@ TILE_FN Mask<lanes> operator==(Numbers a, std::int64_t b) {
   for (int j = 0; j < lanes; ++j) mask.holds[j] = a.number[j] == b;
   return mask;
 }
-// A vector of whole numbers.
+// A vector of integers.
 struct NumberRow {
   const std::int64_t* data;
   template <bool Aligned>

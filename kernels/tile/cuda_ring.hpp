@@ -1,14 +1,14 @@
-// A row too long for the registers of its threads, on the chip all the same: in chunks of a ring in shared memory, which a warp
-// of its own fills by bulk copies (compute capability 9.0 and later). Memory is read once, however often the program reads the
-// row, and the chunks of the rows to come are under way while one is worked on.
+// Keeps a row that is too long for its threads' registers on the chip: in chunks of a circular shared-memory buffer (a ring) that
+// a producer warp fills by bulk copies (compute capability 9.0 and later). Memory is read once, however often the program reads
+// the row, and the chunks of the next rows are in flight while one is computed.
 //
 // Chunk c of a row is `row_threads * vectors` vectors. Each slot has two barriers: `full` counts the bytes that arrive, `empty`
 // the warps that have read it for the last time. Where a row has more chunks than the ring has slots, a thread keeps its vectors
-// of the first chunks in registers, so that their slots are filled again at the first reading; those of the others are given
-// back by the map that ends the row.
+// of the first chunks in registers, so that their slots are filled again at the first reading; the map that ends the row
+// releases those of the others.
 //
-// The hazards: a slot is read by its own threads alone before they give it back, and the filling warp waits for all warps; the
-// rows that it reads ahead are other rows than those which the map writes.
+// The hazards: only its own threads read a slot before they release it, and the producer warp waits for all warps; the rows that
+// it reads ahead are never those which the map writes.
 #pragma once
 
 #include "kernels/tile/coming_rows.hpp"
@@ -99,7 +99,7 @@ class RowRing {
 
   // A reading of the row begins: of its chunks one after another.
   TILE_FN void begin_reading() { place(readings_ == 0 ? 0 : kept_chunks, slot_, phase_); }
-  // Chunk c as this thread's vectors `now`; at the last reading its slot is given back. `Whole`: it is not the row's last one,
+  // Chunk c as this thread's vectors `now`; at the last reading its slot is released. `Whole`: it is not the row's last one,
   // of which there may be less.
   template <bool Whole>
   TILE_FN void fetch(int c, bool last) {
@@ -136,7 +136,7 @@ class RowRing {
     return raw;
   }
 
-  // A row is done: what the body left in the ring is given back.
+  // A row is done: what the body left in the ring is released.
   TILE_FN void finish_row() {
     if (!coming_) return;
     if (!ended_) {

@@ -11,7 +11,7 @@
 //   block.max([&](auto e) { ... })          the largest value of each row
 //   block.exp_sum([&](auto e) { ... })      the largest value of each row and the sum of e^(value - largest), in one reading
 //   block.first_column_of(value, f)         the first column where f(e) is the row's value
-//   block.each_row / each_index(f)          f(row) for each row, a float or a whole number: column[row], indices[row]
+//   block.each_row / each_index(f)          f(row) for each row, a float or an integer: column[row], indices[row]
 //   block.load_column / load_indices(v)     one value, one label for each row; store_column, store_indices
 //   block.gather(tile or row, indices)      the element of each row at the row's label (in memory: a reduction must come
 //                                           before the row is overwritten)

@@ -1,4 +1,4 @@
-// A program that stays and is spoken to in lines: requests on its standard input, answers on its standard output.
+// A long-lived subprocess with a line protocol: requests on its standard input, answers on its standard output.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct PassFacts {
   double bytes = 0, flops = 0;          // the least the pass moves and computes
   std::string ceiling;                  // the ceiling that sets the floor
   double share_pct = kUnknown;          // of that ceiling
-  double memory_share_pct = kUnknown;   // of the bandwidth ceiling, by the least bytes
+  double memory_share_pct = kUnknown;   // of the bandwidth ceiling, by minimum traffic
   double compute_share_pct = kUnknown;  // of the FMA rate, by the operations counted
   double bandwidth_ceiling = 0;         // bytes/s; 0: not known
   std::optional<model::Experiment> no_compute, no_memory, threads, fewer_warps, more_warps, size_scaling;

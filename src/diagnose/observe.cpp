@@ -39,7 +39,7 @@ std::string at(const model::Profile& profile, const std::string& x_value) {
   return (profile.baseline.x_name.empty() ? std::string("x") : profile.baseline.x_name) + "=" + x_value;
 }
 
-// Work is the least bytes of each size where every size has them (rows may grow while x stands for columns), else x itself.
+// Work is the minimum traffic of each size where every size has them (rows may grow while x stands for columns), else x itself.
 Steps steps_of(const model::Profile& profile, const Rows& rows) {
   Steps steps;
   bool have_bytes = true;

@@ -77,7 +77,7 @@ class GuardedImage {
   static constexpr std::size_t kGuardBytes = 256;  // a multiple of every alignment that kernels rely on
 
   // Guards hold a pattern that depends on the position; the tensor, padding included, is poisoned with a NaN that no
-  // arithmetic makes (whole numbers: a value that is no label). `misalign_bytes` shifts the tensor to test unaligned bases, by whole elements at
+  // arithmetic makes (integers: a value that is no label). `misalign_bytes` shifts the tensor to test unaligned bases, by whole elements at
   // least that far: an element is always aligned to its own size, which a GPU insists on.
   explicit GuardedImage(const TensorShape& shape, std::size_t misalign_bytes = 0);
 

@@ -13,7 +13,7 @@
 namespace hone::measure {
 
 struct PassWork {
-  double bytes_read = 0, bytes_written = 0;  // least traffic of the pass
+  double bytes_read = 0, bytes_written = 0;  // minimum traffic of the pass
   double flops = 0;
   double matrix_flops = 0;     // those of `flops` that are in matrix products,
   std::string matrix_ceiling;  // and the ceiling of their rate: the FMA rate where it is empty or not known

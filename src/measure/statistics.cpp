@@ -201,7 +201,7 @@ std::optional<double> signed_rank_p(const std::vector<double>& values) {
   if (nonzero.empty()) return 1.0;
   std::sort(nonzero.begin(), nonzero.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
 
-  // Doubled mid-ranks are whole numbers, so the distribution of their signed sums can be counted.
+  // Doubled mid-ranks are integers, so the distribution of their signed sums can be counted.
   const std::size_t n = nonzero.size();
   std::vector<std::size_t> doubled_ranks(n);
   std::size_t positive = 0, total = 0;

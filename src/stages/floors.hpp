@@ -42,8 +42,8 @@ class Floors {
   int looks_ = 0;
 };
 
-// Measures the ceilings of the device again: profile.device.ceilings are the larger rates of both looks then, and its headroom
-// rows follow them.
+// Measures the ceilings of the device again: profile.device.ceilings keep the higher of the two rates, and its headroom rows
+// follow them.
 base::Result<void> look_again(repository::Session& session, model::Profile& profile, const Ports& ports);
 
 }  // namespace hone::stages

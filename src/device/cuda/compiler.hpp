@@ -41,8 +41,8 @@ struct CompiledCuda {
   bool native = true;
   ProgramInfo info;  // registers, spills and static shared memory: of the kernel that has most
   std::map<std::string, KernelResources> kernels;  // by entry; empty for PTX
-  // The text can be launched before what is ahead of it has ended: on this architecture each file that defines a kernel has the
-  // instruction that waits for it.
+  // The text is fit for programmatic dependent launch: on this architecture each file that defines a kernel has the instruction
+  // that waits for the preceding launch.
   bool waits_itself = false;
 };
 
@@ -55,7 +55,7 @@ struct CompilerOptions {
   static CompilerOptions from_environment();
 };
 
-// Whether every file of the source that defines a kernel has the instruction that waits for the launch ahead of it.
+// Whether every file of the source that defines a kernel has the instruction that waits for the preceding launch.
 bool waits_for_launch_ahead(const ProgramSource& source);
 
 class CudaCompiler {

@@ -1,5 +1,5 @@
-// Launches that nobody has tried yet, run first in a process of their own: an illegal address, a trap or an endless loop of a
-// kernel ends the worker's context, or the worker, and costs that one call. CUDA does not survive fork, so the worker is
+// Untested GPU kernels run first in a sandboxed process: an illegal address, a trap or an endless loop of a kernel ends the
+// worker's context, or the worker, and costs that one call. CUDA does not survive fork, so the worker is
 // hone itself, started anew; it stays for the next call and is started again after it was lost.
 //
 // The two talk over a socket: a request holds the programs' binaries, the content of the buffers and the launches; the worker

@@ -10,7 +10,7 @@
 
 namespace hone::render {
 
-// Operations for each byte against operations for each second, both logarithmic, from least traffic, counted operations and
+// Operations for each byte against operations for each second, both logarithmic, from minimum traffic, counted operations and
 // measured time of every headroom row that has them; the roofs are the device's measured ceilings. Empty where the profile
 // has no such row or no measured bandwidth.
 std::string roofline(const model::Profile& profile);

@@ -24,7 +24,7 @@ Style plain_style() {
   return style;
 }
 
-// The house's table, indented below the operation's name.
+// The shared table style, indented below the operation's name.
 class Block {
  public:
   explicit Block(const std::vector<std::string>& head) : table_(columns_of(head)) {}

@@ -1,6 +1,6 @@
-// Expressions of a description: sizes, grids, bytes and constraints as texts over named whole numbers.
+// Expressions of a description: sizes, grids, bytes and constraints as texts over named integers.
 //
-// The same text has two readings. As whole numbers it is computed in 64 bits with every overflow an error, and '/' rounds
+// The same text has two readings. As integers it is computed in 64 bits with every overflow an error, and '/' rounds
 // towards zero as in C. As real numbers it is computed in double precision, and '/' divides.
 #pragma once
 

@@ -50,7 +50,7 @@ class TableReader {
   std::optional<Expression> expression(const std::string& key);
   // One expression, or an array of one to `most`.
   std::vector<Expression> expressions(const std::string& key, std::size_t most);
-  // Macros with their values: texts or whole numbers.
+  // Macros with their values: texts or integers.
   std::vector<std::pair<std::string, std::string>> defines(const std::string& key);
   const Node* table(const std::string& key);
 

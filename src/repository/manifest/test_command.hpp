@@ -14,7 +14,7 @@ namespace hone::repository::manifest {
 
 struct TestOutcome {
   int passed = 0, failed = 0;
-  std::string detail;  // the command, how it ended, its last words where it failed
+  std::string detail;  // the command, how it ended, the tail of its output where it failed
 };
 
 // The number of tests that a test program's output speaks of: CTest, GoogleTest, pytest, unittest, TAP, Catch2, cargo.

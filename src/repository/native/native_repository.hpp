@@ -57,7 +57,7 @@ base::Result<kernels::Options> complete_options(const kernels::Operation& operat
 base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype,
                                            const model::DeviceInfo& device);
 
-// A size as typed: a positive whole number. Usage error with what is allowed.
+// A size as typed: a positive integer. Usage error with what is allowed.
 base::Result<std::int64_t> parse_size(const std::string& text);
 
 }  // namespace hone::repository::native

@@ -43,7 +43,7 @@ class Ideas {
   std::vector<std::string> findings_;
 };
 
-// The settings of `mixed` at the sizes where it was faster beyond doubt, those of `best` elsewhere. Nothing when no pass has
+// The settings of `mixed` at the sizes where it was significantly faster, those of `best` elsewhere. Nothing when no pass has
 // such a part or the variant changes source.
 std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best,
                                             const std::string& x_name, const std::vector<std::string>& sizes);

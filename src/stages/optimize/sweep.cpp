@@ -81,7 +81,7 @@ class PassSweep {
     return {};
   }
 
-  // Independent paired finals of the screened best; the shipped settings stay unless one is faster beyond doubt.
+  // Independent paired finals of the screened best; the shipped settings stay unless one is significantly faster.
   base::Result<void> hold_finals(SizeSpace& size) {
     std::vector<std::pair<double, model::Settings>> order;
     for (const auto& [settings, cost] : size.costs) {
@@ -116,7 +116,7 @@ class PassSweep {
     }
     const model::Comparison& c = trial->comparison;
     size.ratios[settings] = c.ratio;
-    // Not faster beyond doubt is a tie, and a tie goes to the shipped settings.
+    // Not significantly faster is a tie, and a tie goes to the shipped settings.
     size.costs[settings] = c.verdict == model::Verdict::faster ? c.ratio : std::max(c.ratio, 1.0);
     const double best = size.winner == size.shipped ? 1 : size.costs[size.winner];
     if (c.verdict != model::Verdict::faster || c.ratio >= best) return {};

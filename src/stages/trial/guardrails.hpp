@@ -52,7 +52,7 @@ struct Ruling {
   std::string reason;
 };
 // `against_parent`: the cells of the passes in scope. Accepted: the combined gain's interval is below 1, at least one cell is
-// faster beyond doubt, no guardrail fails. Mixed: some cells are faster beyond doubt, but a speed guardrail fails.
+// significantly faster, no guardrail fails. Mixed: some cells are significantly faster, but a speed guardrail fails.
 Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
             const std::vector<model::GuardrailCheck>& checks, const std::vector<MemoryResult>& memory_against_parent);
 

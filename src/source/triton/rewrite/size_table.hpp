@@ -9,7 +9,7 @@
 
 namespace hone::source::rewrite {
 
-// What a knob may be: a whole number from `least` to `most`, a power of two where asked.
+// What a knob may be: an integer from `least` to `most`, a power of two where asked.
 struct KnobRange {
   const char* name;
   long long least, most;
