@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
+#include <string_view>
 
 #include "base/text.hpp"
 
@@ -10,6 +12,7 @@ namespace hone::render {
 namespace {
 
 constexpr std::size_t widest_padding = 60;
+constexpr const char* kBetween = "  ";  // columns of a terminal
 
 std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::size_t used = display_width(text);
@@ -69,46 +72,88 @@ std::string Table::markdown() const {
   return text;
 }
 
-std::string Table::terminal(const Style& style) const {
-  const std::size_t count = columns_.size();
-  std::vector<std::size_t> widths(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    widths[i] = display_width(printable(columns_[i].title));
-    for (const Row& row : rows_) widths[i] = std::max(widths[i], display_width(printable(row.cells[i])));
+// Which columns a terminal shows, and how wide.
+class Table::Layout {
+ public:
+  Layout(const std::vector<Column>& columns, const std::vector<Row>& rows, std::size_t limit)
+      : columns_(columns), widths_(columns.size()), whole_cells_(columns.size()), whole_words_(columns.size()) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::size_t cells = 0, words = longest_word(columns[i].title);
+      for (const Row& row : rows) {
+        cells = std::max(cells, display_width(printable(row.cells[i])));
+        words = std::max(words, longest_word(row.cells[i]));
+      }
+      widths_[i] = std::max(display_width(printable(columns[i].title)), cells);
+      whole_cells_[i] = std::max(longest_word(columns[i].title), cells);
+      whole_words_[i] = left(i) ? std::min(widths_[i], std::clamp<std::size_t>(words, 8, 40)) : words;
+      shown_.push_back(i);
+    }
+    drop_what_can_not_fit(limit);
+    shrink(limit, [&](std::size_t i) { return left(i) ? whole_words_[i] : widths_[i]; });
+    shrink(limit, [&](std::size_t i) { return left(i) ? whole_words_[i] : whole_cells_[i]; });
+    shrink(limit, [&](std::size_t i) { return whole_words_[i]; });
+    shrink(limit, [&](std::size_t i) { return left(i) ? std::size_t{4} : whole_words_[i]; });
   }
-  // Take what is too much from the widest left-aligned columns, down to their longest words.
-  std::vector<std::size_t> least(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    least[i] = longest_word(columns_[i].title);
-    for (const Row& row : rows_) least[i] = std::max(least[i], longest_word(row.cells[i]));
-    least[i] = std::clamp<std::size_t>(least[i], 8, 40);
-  }
-  const auto total = [&] {
-    std::size_t sum = count > 0 ? 2 * (count - 1) : 0;
-    for (const std::size_t width : widths) sum += width;
+
+  const std::vector<std::size_t>& shown() const { return shown_; }
+  std::size_t width(std::size_t i) const { return widths_[i]; }
+  const std::vector<std::string>& dropped() const { return dropped_; }
+
+ private:
+  bool left(std::size_t i) const { return columns_[i].align == Align::left; }
+
+  template <class WidthOf>
+  std::size_t total(const WidthOf& width_of) const {
+    std::size_t sum = shown_.empty() ? 0 : std::string_view(kBetween).size() * (shown_.size() - 1);
+    for (const std::size_t i : shown_) sum += width_of(i);
     return sum;
-  };
-  while (total() > style.width) {
-    std::size_t widest = count;
-    for (std::size_t i = 0; i < count; ++i)
-      if (columns_[i].align == Align::left && widths[i] > least[i] && (widest == count || widths[i] > widths[widest]))
-        widest = i;
-    if (widest == count) break;
-    --widths[widest];
   }
+
+  void drop_what_can_not_fit(std::size_t limit) {
+    const auto least = [&](std::size_t i) { return left(i) ? whole_words_[i] : whole_cells_[i]; };
+    while (total(least) > limit) {
+      const auto first = std::max_element(shown_.begin(), shown_.end(), [&](std::size_t a, std::size_t b) {
+        return columns_[a].drop < columns_[b].drop;
+      });
+      if (first == shown_.end() || columns_[*first].drop == 0) return;
+      dropped_.push_back(columns_[*first].title);
+      shown_.erase(first);
+    }
+  }
+
+  // Takes what is too much from the widest columns, down to their least width.
+  template <class Least>
+  void shrink(std::size_t limit, const Least& least) {
+    while (total([&](std::size_t i) { return widths_[i]; }) > limit) {
+      std::optional<std::size_t> widest;
+      for (const std::size_t i : shown_)
+        if (widths_[i] > least(i) && (!widest || widths_[i] > widths_[*widest])) widest = i;
+      if (!widest) return;
+      --widths_[*widest];
+    }
+  }
+
+  const std::vector<Column>& columns_;
+  std::vector<std::size_t> widths_, whole_cells_, whole_words_, shown_;
+  std::vector<std::string> dropped_;
+};
+
+std::string Table::terminal(const Style& style) const {
+  const Layout layout(columns_, rows_, style.width);
   std::string text;
   const auto append = [&](const std::vector<std::string>& cells, Ink ink) {
     std::vector<std::vector<std::string>> wrapped;
     std::size_t height = 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      wrapped.push_back(wrap(printable(cells[i]), std::max<std::size_t>(widths[i], 1)));
+    for (const std::size_t i : layout.shown()) {
+      wrapped.push_back(wrap(printable(cells[i]), std::max<std::size_t>(layout.width(i), 1)));
       height = std::max(height, wrapped.back().size());
     }
     for (std::size_t n = 0; n < height; ++n) {
       std::string line;
-      for (std::size_t i = 0; i < count; ++i) {
-        if (i > 0) line += "  ";
-        line += padded(n < wrapped[i].size() ? wrapped[i][n] : "", widths[i], columns_[i].align);
+      for (std::size_t at = 0; at < wrapped.size(); ++at) {
+        const std::size_t i = layout.shown()[at];
+        if (at > 0) line += kBetween;
+        line += padded(n < wrapped[at].size() ? wrapped[at][n] : "", layout.width(i), columns_[i].align);
       }
       text += style.paint(without_trailing_space(line), ink) + "\n";
     }
@@ -117,6 +162,11 @@ std::string Table::terminal(const Style& style) const {
   for (const Column& column : columns_) titles.push_back(column.title);
   append(titles, Ink::bold);
   for (const Row& row : rows_) append(row.cells, row.ink);
+  if (layout.dropped().empty()) return text;
+  for (const std::string& line :
+       wrap("left out in " + std::to_string(style.width) + " columns: " + base::join_text(layout.dropped(), ", "),
+            style.width))
+    text += style.paint(line, Ink::dim) + "\n";
   return text;
 }
 

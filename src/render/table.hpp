@@ -14,6 +14,7 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
+  int drop = 0;  // a terminal that is too narrow leaves out the columns with the largest first; 0: never
 };
 
 class Table {
@@ -28,11 +29,14 @@ class Table {
 
   // A pipe table. '|' and line ends in cells are escaped; cells over 60 columns do not widen the others.
   std::string markdown() const;
-  // Columns two spaces apart; where the table is wider than the style's width, the widest left-aligned column wraps.
+  // Columns two spaces apart, in the style's width. What does not fit: columns that may be dropped go, where wrapping between words
+  // is not enough, and a last line names them; left-aligned cells wrap, then titles, then right-aligned cells; at last left-aligned
+  // words are broken.
   std::string terminal(const Style& style) const;
   std::string html() const;
 
  private:
+  class Layout;
   struct Row {
     std::vector<std::string> cells;
     Ink ink = Ink::plain;

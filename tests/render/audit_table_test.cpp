@@ -1,6 +1,7 @@
 // The audit's table for people.
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "render/terminal/audit_table.hpp"
 
 namespace {
@@ -60,15 +61,9 @@ TEST(AuditTable, keeps_to_the_width_of_a_terminal) {
   audit.kernels.push_back(sample());
   audit.kernels[0].launches[0].grid_resolved = std::string(500, 'x');
   audit.kernels[0].jit_kernels[0].unused_params.assign(60, "a_parameter");
-  std::string line;
-  for (const char c : hone::render::audit_table(audit, {})) {
-    if (c == '\n') {
-      EXPECT_LE(line.size(), 120u) << line;
-      line.clear();
-    } else {
-      line += c;
-    }
-  }
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{120}})
+    for (const std::string& line : hone::base::split(hone::render::audit_table(audit, {true, width}), '\n'))
+      EXPECT_LE(line.size(), width) << line;
 }
 
 }  // namespace

@@ -43,6 +43,38 @@ TEST(Table, WrapsTheWidestTextColumnOfATerminal) {
             "        bandwidth\n");
 }
 
+// The widths of lines, and what a line holds, at the widths that terminals have.
+TEST(Table, FitsATerminalByWrappingAndDropping) {
+  Table table({{"kernel"},
+               {"device", Align::left, 1},
+               {"p20 to p80", Align::right, 2},
+               {"noise floor", Align::right},
+               {"verdict"}});
+  table.add_row({"fused_linear_cross_entropy", "NVIDIA H200 NVL with a long name", "1.250 to 1.375", "2.1 %",
+                 "faster than the original beyond its noise"});
+  const auto widest = [&](std::size_t width) {
+    std::size_t most = 0;
+    for (const std::string& line : base::split(table.terminal(Style{false, width}), '\n'))
+      most = std::max(most, display_width(line));
+    return most;
+  };
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{120}}) EXPECT_LE(widest(width), width);
+  EXPECT_EQ(table.terminal(Style{false, 120}).find("left out"), std::string::npos);
+  const std::string narrow = table.terminal(Style{false, 60});
+  EXPECT_NE(narrow.find("left out in 60 columns: p20 to p80\n"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find("1.250"), std::string::npos);
+  EXPECT_NE(narrow.find("fused_linear_cross_entropy"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("2.1 %"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("NVIDIA"), std::string::npos) << narrow;
+}
+
+TEST(Table, BreaksAWordOnlyWhereNothingElseHelps) {
+  Table table({{"kernel"}, {"us", Align::right}});
+  table.add_row({std::string(200, 'k'), "1.25"});
+  for (const std::string& line : base::split(table.terminal(Style{false, 60}), '\n')) EXPECT_LE(line.size(), 60u);
+  EXPECT_NE(table.terminal(Style{false, 60}).find("1.25"), std::string::npos);
+}
+
 TEST(Table, OfATerminalShowsNoControlCharactersOfADocument) {
   Table table({{"name"}});
   table.add_row({"evil\033[2J\033]0;title\007 \xe2\x80\xaeknob"}, Ink::bad);

@@ -43,9 +43,23 @@ TEST(Terminal, ColoursOnlyWhenAskedAndNeverFromTheDocument) {
   EXPECT_THAT(colored, Not(HasSubstr("\033[2J")));
 }
 
-TEST(Terminal, LinesKeepToTheWidthWhereTheirTablesCan) {
-  const std::string text = profile_summary(test::sample_profile(), Style{false, 72});
-  for (const std::string& line : base::split(text, '\n')) EXPECT_LE(display_width(line), 72u) << line;
+// A command that undoes something stays whole, so that it can be pasted.
+TEST(Terminal, LinesFitTheTerminal) {
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{120}}) {
+    const Style style{false, width};
+    for (const std::string& text :
+         {profile_summary(test::sample_profile(), style), comparison_summary(test::sample_comparison(), style),
+          report_summary(test::sample_report_applied(), style), report_summary(test::sample_report_reverted(), style)})
+      for (const std::string& line : base::split(text, '\n')) {
+        if (!base::starts_with(line, "undo")) EXPECT_LE(display_width(line), width) << line;
+      }
+  }
+}
+
+TEST(Terminal, ACommandThatUndoesStaysWhole) {
+  model::Report report = test::sample_report_applied();
+  report.revert = {"git -C \"/a folder/with a long name\" checkout -- src/liger_kernel/ops/rms_norm.py  # and no more"};
+  EXPECT_THAT(report_summary(report, Style{false, 60}), HasSubstr("undo      " + report.revert.front() + "\n"));
 }
 
 TEST(Terminal, APlanHasOneLineAStepHoweverLongItsReason) {

@@ -43,9 +43,9 @@ void write_variant(Markdown& page, const VariantSummary& variant) {
 
 Table comparison_table(const ComparisonDocument& comparison) {
   const std::vector<std::string> modes = modes_of(comparison);
-  std::vector<Column> columns{{"Variant"}, {"Parent"}, {"Strategy"}};
+  std::vector<Column> columns{{"Variant"}, {"Parent", Align::left, 2}, {"Strategy"}};
   for (const std::string& mode : modes) columns.push_back({mode + " at " + comparison.representative_x, Align::right});
-  columns.push_back({"Memory", Align::right});
+  columns.push_back({"Memory", Align::right, 1});
   columns.push_back({"Status"});
   Table table(columns);
   for (const VariantSummary& variant : comparison.variants) {

@@ -12,12 +12,13 @@ namespace hone::render {
 
 namespace {
 
-constexpr std::size_t kColumns = 116;  // and two of indentation
+constexpr std::size_t kIndent = 2;
 
 std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+<<<<<<< HEAD
 Style plain_style() {
   Style style;
   style.width = kColumns;
@@ -25,15 +26,19 @@ Style plain_style() {
 }
 
 // The shared table style, indented below the operation's name.
+=======
+// The house's table, indented below the operation's name. `dropped`: the titles that a narrow terminal leaves out, the first first.
+>>>>>>> 17aad15 (Check flags early, read defaults from files, fit tables to the terminal)
 class Block {
  public:
-  explicit Block(const std::vector<std::string>& head) : table_(columns_of(head)) {}
+  explicit Block(const std::vector<std::string>& head, const std::vector<std::string>& dropped = {})
+      : table_(columns_of(head, dropped)) {}
   void add(std::vector<std::string> row) { table_.add_row(std::move(row)); }
 
-  std::string text() const {
+  std::string text(std::size_t width) const {
     if (table_.empty()) return "";
     std::string indented = "  ";
-    const std::string plain = table_.terminal(plain_style());
+    const std::string plain = table_.terminal(Style{false, width - kIndent});
     for (std::size_t i = 0; i < plain.size(); ++i) {
       indented += plain[i];
       if (plain[i] == '\n' && i + 1 < plain.size()) indented += "  ";
@@ -42,13 +47,25 @@ class Block {
   }
 
  private:
-  static std::vector<Column> columns_of(const std::vector<std::string>& head) {
+  static std::vector<Column> columns_of(const std::vector<std::string>& head, const std::vector<std::string>& dropped) {
     std::vector<Column> columns;
-    for (const std::string& title : head) columns.push_back({title, Align::left});
+    for (const std::string& title : head)
+      columns.push_back({title, Align::left,
+                         static_cast<int>(dropped.end() - std::find(dropped.begin(), dropped.end(), title))});
     return columns;
   }
   Table table_;
 };
+
+// A line of prose in the width of the terminal; what is wrapped stands two columns further in.
+std::string fitted(const std::string& line, std::size_t width) {
+  if (display_width(line) <= width) return line;
+  const std::string indent(std::min(line.find_first_not_of(' '), width / 2), ' ');
+  std::string made;
+  for (const std::string& part : wrap(line, width - indent.size() - kIndent))
+    made += (made.empty() ? indent : "\n" + indent + std::string(kIndent, ' ')) + part;
+  return made;
+}
 
 std::string list_of(const std::vector<int>& lines) {
   std::string text;
@@ -63,8 +80,9 @@ std::string setting_cell(const model::SettingSource& setting) {
   return text.empty() ? setting.source : text + " (" + setting.source + ")";
 }
 
-std::string kernel_table(const model::AuditedOp& op) {
-  Block table({"kernel", "lines", "loads", "stores", "reductions", "loops", "precision", "notes"});
+std::string kernel_table(const model::AuditedOp& op, std::size_t width) {
+  Block table({"kernel", "lines", "loads", "stores", "reductions", "loops", "precision", "notes"},
+              {"precision", "loops", "reductions", "stores", "loads"});
   for (const model::KernelFact& kernel : op.jit_kernels) {
     std::string notes;
     const auto note = [&](bool holds, const std::string& text) {
@@ -86,7 +104,7 @@ std::string kernel_table(const model::AuditedOp& op) {
                std::to_string(kernel.reductions.size()), std::to_string(kernel.loops.size()),
                std::to_string(kernel.precision_ops.size()), notes});
   }
-  return table.text();
+  return table.text(width);
 }
 
 std::string kernel_details(const model::AuditedOp& op) {
@@ -110,8 +128,8 @@ std::string kernel_details(const model::AuditedOp& op) {
   return text;
 }
 
-std::string launch_table(const model::AuditedOp& op) {
-  Block table({"line", "launch", "grid", "num_warps", "num_stages", "tiles"});
+std::string launch_table(const model::AuditedOp& op, std::size_t width) {
+  Block table({"line", "launch", "grid", "num_warps", "num_stages", "tiles"}, {"num_stages", "num_warps"});
   for (const model::LaunchFact& launch : op.launches) {
     std::string tiles;
     for (const model::SettingSource& block : launch.block_sources)
@@ -122,7 +140,7 @@ std::string launch_table(const model::AuditedOp& op) {
         launch.grid_resolved.size() > 34 ? launch.grid_resolved.substr(0, 31) + "..." : launch.grid_resolved;
     table.add({std::to_string(launch.line), launch.kernel, grid, setting_cell(launch.num_warps), stages, tiles});
   }
-  return table.text();
+  return table.text(width);
 }
 
 std::string autograd_lines(const model::AuditedOp& op) {
@@ -193,8 +211,9 @@ std::string preflight_line(const model::Preflight& preflight) {
                      preflight.test_exists ? preflight.test_file : "missing", rows);
 }
 
-std::string cuda_block(const model::AuditedOp& op) {
-  Block kernels({"kernel", "lines", "launch bounds", "shared memory", "vectors", "barriers", "loops"});
+std::string cuda_block(const model::AuditedOp& op, std::size_t width) {
+  Block kernels({"kernel", "lines", "launch bounds", "shared memory", "vectors", "barriers", "loops"},
+                {"loops", "barriers", "vectors"});
   for (const model::CudaKernelFact& kernel : op.cuda_kernels) {
     std::string bounds, shared, vectors;
     for (const std::string& bound : kernel.launch_bounds) bounds += (bounds.empty() ? "" : ", ") + bound;
@@ -205,12 +224,12 @@ std::string cuda_block(const model::AuditedOp& op) {
                  shared.empty() ? "-" : shared, vectors.empty() ? "-" : vectors,
                  std::to_string(kernel.barrier_lines.size()), std::to_string(kernel.loops.size())});
   }
-  Block launches({"line", "launch", "grid", "block", "shared bytes", "stream"});
+  Block launches({"line", "launch", "grid", "block", "shared bytes", "stream"}, {"stream", "shared bytes"});
   for (const model::CudaLaunchFact& launch : op.cuda_launches) {
     launches.add({std::to_string(launch.line), launch.kernel + launch.template_arguments, launch.grid, launch.block,
                   launch.shared_bytes, launch.stream});
   }
-  return kernels.text() + launches.text();
+  return kernels.text(width) + launches.text(width);
 }
 
 }  // namespace
@@ -226,18 +245,19 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
     for (const model::SourceProblem& problem : op.problems)
       text += fmt::format("  {}:{}: {}\n", problem.file, problem.line, problem.what);
     if (op.language == "cuda") {
-      text += cuda_block(op) + "\n";
+      text += cuda_block(op, options.width) + "\n";
       continue;
     }
-    text += kernel_table(op);
+    text += kernel_table(op, options.width);
     if (options.verbose) text += kernel_details(op);
-    text += launch_table(op) + autograd_lines(op) + masked_lines(op) + advice_lines(op) + "\n";
+    text += launch_table(op, options.width) + autograd_lines(op) + masked_lines(op) + advice_lines(op) + "\n";
   }
   text += fmt::format("{} read from source; no measurement stands behind what is said above.\n",
                       plural(audit.kernels.size(), "operation"));
   // Names and remarks come from the source: nothing in them may reach a terminal as a command.
   std::string shown;
-  for (const std::string& line : base::split(text, '\n')) shown += (shown.empty() ? "" : "\n") + printable(line);
+  for (const std::string& line : base::split(text, '\n'))
+    shown += (shown.empty() ? "" : "\n") + fitted(printable(line), options.width);
   return shown;
 }
 

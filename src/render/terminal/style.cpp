@@ -129,4 +129,18 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
+std::string labelled(const std::string& label, const std::string& text, const Style& style, std::size_t label_width,
+                     Ink ink) {
+  constexpr std::size_t kLeastText = 20;
+  const std::size_t width = style.width > label_width + kLeastText ? style.width - label_width : kLeastText;
+  const std::size_t used = display_width(label);
+  const std::string gap(used < label_width ? label_width - used : label.empty() ? 0 : 1, ' ');
+  std::string lines;
+  for (const std::string& line : wrap(printable(text), width)) {
+    const std::string head = lines.empty() ? style.paint(label, Ink::dim) + gap : std::string(label_width, ' ');
+    lines += head + style.paint(line, ink) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace hone::render

@@ -24,4 +24,8 @@ std::string printable(const std::string& text);
 // Lines of at most `width` columns, broken between words; a longer word is broken where it must be. At least one line.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
+// "device    AMD EPYC": a label in a column of its own, the text beside it wrapped to the style's width, each line ended.
+std::string labelled(const std::string& label, const std::string& text, const Style& style, std::size_t label_width,
+                     Ink ink = Ink::plain);
+
 }  // namespace hone::render

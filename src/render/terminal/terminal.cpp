@@ -15,18 +15,8 @@ namespace {
 
 constexpr std::size_t label_width = 10;
 
-// "device    AMD EPYC": a label in its column, the text wrapped beside it.
 std::string labelled(const std::string& label, const std::string& text, const Style& style, Ink ink = Ink::plain) {
-  const std::size_t width = style.width > label_width + 20 ? style.width - label_width : 20;
-  std::string lines;
-  bool first = true;
-  for (const std::string& line : wrap(printable(text), width)) {
-    std::string head(label_width, ' ');
-    if (first) head = label + std::string(label_width > label.size() ? label_width - label.size() : 1, ' ');
-    lines += (first ? style.paint(head, Ink::dim) : head) + style.paint(line, ink) + "\n";
-    first = false;
-  }
-  return lines;
+  return render::labelled(label, text, style, label_width, ink);
 }
 
 // As much of a text as fits on one labelled line; the documents have the whole of it.
@@ -129,7 +119,8 @@ std::string report_summary(const model::Report& report, const Style& style) {
     if (gate.failed > 0)
       text += labelled("", gate.name + ": " + known(gate.detail, "no detail recorded"), style, Ink::bad);
   text += labelled("files", known(base::join_text(report.changed_files, ", "), "production is as it was"), style);
-  for (const std::string& command : report.revert) text += labelled("undo", command, style);
+  for (const std::string& command : report.revert)  // whole, so that it can be pasted
+    text += style.paint("undo", Ink::dim) + std::string(label_width - 4, ' ') + printable(command) + "\n";
   for (const std::string& advice : report.recommendations) text += labelled("next", on_one_line(advice, style), style);
   return text;
 }
