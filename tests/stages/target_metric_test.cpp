@@ -29,6 +29,7 @@ TEST(TargetMetric, ReadsEveryUnitWithOrWithoutSpacesAndSize) {
   EXPECT_TRUE(stages::met_by(*parse("backward<=300us"), 0.3));
   EXPECT_DOUBLE_EQ(parse("full < 2 s")->limit, 2000);
   EXPECT_DOUBLE_EQ(parse("full < 1500 ns@hidden_size=1024")->limit, 0.0015);
+  EXPECT_EQ(parse("full < 2 s @ hidden_size=4k")->x_value, "4096");
   EXPECT_DOUBLE_EQ(parse("memory < 1.5 GB")->limit, 1500);
   EXPECT_TRUE(parse("  memory  <  12  MB  ")->x_value.empty());
 }

@@ -18,8 +18,9 @@ struct FinalizeOptions {
   std::uint64_t seed = 0;
   measure::Budget table{8, 120, 1'200'000'000, 1, 0.7};
   measure::Budget verdict{10, 200, 900'000'000, 2, 0.5};
-  std::string command;       // as typed
-  std::string next_command;  // after this stage
+  std::string command;           // as typed
+  std::string optimize_command;  // of the stage before this one, for the report
+  std::string next_command;      // after this stage
 };
 
 enum class Ending {

@@ -22,21 +22,6 @@ std::string quoted(const std::string& path) {
 
 namespace {
 
-// The command of stage 2 with the flags of stage 3's, but for the variant that only stage 3 takes.
-std::string optimize_command(const std::string& finalized, const std::string& kernel) {
-  const std::string head = "hone finalize ";
-  if (!base::starts_with(finalized, head)) return "hone optimize " + kernel;
-  std::string command = "hone optimize";
-  const std::vector<std::string> words = base::split(finalized.substr(head.size()), ' ');
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--variant")
-      ++i;
-    else if (!words[i].empty() && !base::starts_with(words[i], "--variant="))
-      command += " " + words[i];
-  }
-  return command;
-}
-
 // "a/kernels/x.hpp"; an absolute path has its slash already.
 std::string sided(const char* side, const std::string& path) {
   return base::starts_with(path, "/") ? side + path : std::string(side) + "/" + path;
@@ -57,7 +42,8 @@ model::Report start_report(repository::Session& session, const FinalizeInputs& i
   const std::string finalized = options.command.empty() ? "hone finalize " + report.kernel : options.command;
   report.reproduction = {profiled};
   if (finalized != profiled) {  // otherwise one command ran all stages
-    report.reproduction.push_back(optimize_command(finalized, report.kernel));
+    report.reproduction.push_back(options.optimize_command.empty() ? "hone optimize " + report.kernel
+                                                                   : options.optimize_command);
     report.reproduction.push_back(finalized);
   }
   return report;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 
 namespace hone::stages {
@@ -119,6 +120,7 @@ base::Result<TargetMetric> parse_target_metric(const std::string& text, const st
   scan.skip_space();
   const std::size_t value_at = scan.at();
   target.x_value = scan.word();
+  if (const auto size = base::size_of(target.x_value)) target.x_value = std::to_string(*size);  // "4k" as in --sizes
   if (std::find(sizes.begin(), sizes.end(), target.x_value) == sizes.end()) {
     return scan.error(value_at, "a size of the profile: " + base::join_text(sizes, ", "),
                       "choose one of these, or profile again with --sizes");
