@@ -1,5 +1,6 @@
 #include "cli/application.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +15,13 @@
 #include "cli/commands/audit_command.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/counters_command.hpp"
+#include "cli/completions.hpp"
+#include "cli/configuration_file.hpp"
+#include "cli/environment.hpp"
 #include "cli/help.hpp"
+#include "cli/manual.hpp"
 #include "cli/print_error.hpp"
+#include "cli/suggested_commands.hpp"
 #include "model/version.hpp"
 
 namespace hone::cli {
@@ -42,28 +48,19 @@ int run_counters_file(const CommandContext& context) {
   options.ceilings_file = context.typed.text("--ceilings");
   options.svg_folder = context.typed.text("--svg");
   options.json = context.meant.talk.json;
-  options.color = context.meant.talk.color;
+  options.style = context.style();
   return run_counters(options, context.out, context.err);
 }
 
-base::Result<std::vector<long long>> row_lengths(const std::vector<std::string>& texts) {
+int run_audit_of_paths(const CommandContext& context) {
   std::vector<long long> sizes;
-  for (const std::string& text : texts) {
-    char* end = nullptr;
-    const long long value = std::strtoll(text.c_str(), &end, 10);
-    if (end == text.c_str() || *end != 0 || value < 1 || value > (1LL << 40))
-      return base::Error{base::ErrorKind::usage, "row lengths as whole numbers of at least 1", "'" + text + "'",
-                         "--sizes", "give sizes like --sizes 4096,5120"};
-    sizes.push_back(value);
-  }
-  return sizes;
+  for (const std::string& text : context.typed.list("--sizes")) sizes.push_back(std::stoll(text));  // checked by parse
+  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, sizes, context.style()},
+                   context.out, context.err);
 }
 
-int run_audit_of_paths(const CommandContext& context) {
-  auto sizes = row_lengths(context.typed.list("--sizes"));
-  if (!sizes) return fail(context, sizes.error());
-  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, *sizes}, context.out,
-                   context.err);
+std::string version_line() {
+  return std::string("hone ") + model::hone_version() + " (" + model::hone_commit() + ")\n";
 }
 
 int run_version(const CommandContext& context) {
@@ -74,7 +71,7 @@ int run_version(const CommandContext& context) {
                        .dump(2)
                 << "\n";
   else
-    context.out << "hone " << model::hone_version() << " (" << model::hone_commit() << ")\n";
+    context.out << version_line();
   return 0;
 }
 
@@ -92,46 +89,95 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
   return all;
 }
 
+// Values of configuration files for what the command line leaves open; gives the files that are in force.
+base::Result<std::vector<std::string>> configure(Typed& typed, base::FileSystem& files) {
+  if (typed.has("--no-config")) return std::vector<std::string>{};
+  auto defaults = read_configuration(files, *typed.command,
+                                     {files.absolute("."), typed.given("--repo") ? typed.text("--repo") : "",
+                                      user_configuration_file(), variable("HOME")});
+  if (!defaults) return defaults.error();
+  take_defaults(typed, defaults->values);
+  return defaults->files;
+}
+
+// Where no kernel is named, the repository's only one is meant.
+base::Result<void> name_kernel(Machine& machine, Typed& typed, Meant& meant) {
+  if (typed.command->offer != Offer::kernels || !typed.arguments.empty()) return {};
+  auto only = only_kernel(machine, meant);
+  if (!only) return only.error();
+  typed.arguments = {*only};
+  meant.request.kernel = *only;
+  return {};
+}
+
+int carry_out(Typed& typed, const std::vector<std::string>& words) {
+  Machine machine;
+  std::vector<std::string> configuration;
+  // What only prints what the program holds works with any file.
+  static const std::set<std::string> kNeedsNothing = {"man", "completions", "version"};
+  if (!kNeedsNothing.count(typed.command->name)) {
+    auto files = configure(typed, machine.files);
+    if (!files) return report(files.error(), typed.has("--json"));
+    configuration = std::move(*files);
+  }
+  Meant meant = interpret(typed, words, Surroundings::of_process());
+  meant.configuration = std::move(configuration);
+  machine.quiet = meant.talk.quiet;
+  if (meant.talk.verbose)
+    for (const std::string& file : meant.configuration) std::cerr << "configuration: " << file << "\n";
+  std::ostream nowhere(nullptr);
+  const CommandContext context{typed, meant, machine, std::cout, meant.talk.quiet ? nowhere : std::cerr, std::cerr};
+  if (auto named = name_kernel(machine, typed, meant); !named) return fail(context, named.error());
+  // The first signal is a flag that commands look at between steps. Those of one step that change nothing just end.
+  static const std::set<std::string> kOneStep = {"audit", "counters",    "history", "list",
+                                                 "man",   "completions", "version"};
+  if (!kOneStep.count(typed.command->name)) watch_signals();
+  return handlers().at(typed.command->name)(context);
+}
+
 int dispatch(const std::vector<std::string>& words) {
   if (words.size() == 2 && words.front() == kGpuTrialsWord) return serve_gpu_trials(words.back());
   if (!words.empty() && words.front() == kCounterPassWord) return run_counter_pass({words.begin() + 1, words.end()});
   if (!words.empty() && words.front() == kManifestCounterPassWord)
     return run_manifest_counter_pass({words.begin() + 1, words.end()});
-  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+  ignore_broken_pipes();
   auto typed = parse(words);
-  if (!typed) return report(typed.error(), json);
-  if (typed->help) {
-    std::cout << (typed->command ? command_help(*typed->command) : program_help());
+  if (!typed) return report(typed.error(), std::find(words.begin(), words.end(), "--json") != words.end());
+  if (typed->version) {
+    std::cout << version_line();
     return 0;
   }
-  const bool people_read_err = json;
-  auto meant =
-      interpret(*typed, words, isatty(STDIN_FILENO) != 0, isatty(people_read_err ? STDERR_FILENO : STDOUT_FILENO) != 0);
-  if (!meant) return report(meant.error(), json);
-  // The first signal is a flag that commands look at between steps. Those of one step that change nothing just end.
-  static const std::set<std::string> kOneStep = {"audit", "counters",    "history", "list",
-                                                 "man",   "completions", "version"};
-  if (!kOneStep.count(typed->command->name)) watch_signals();
-  ignore_broken_pipes();
-  Machine machine;
-  return handlers().at(typed->command->name)(CommandContext{*typed, *meant, machine, std::cout, std::cerr});
+  if (typed->help) {
+    const std::size_t width = interpret(*typed, words, Surroundings::of_process()).talk.style.width;
+    std::cout << (typed->command ? command_help(*typed->command, width) : program_help(width));
+    return 0;
+  }
+  return carry_out(*typed, words);
+}
+
+// A reader that has closed its end, as head does when it has its lines.
+bool reader_is_gone() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 }  // namespace
 
-int fail(const CommandContext& context, const base::Error& error) { return report(error, context.meant.talk.json); }
+int fail(const CommandContext& context, const base::Error& error) {
+  return report(completed(error, context.typed, context.meant.request.kernel), context.meant.talk.json);
+}
 
 int run(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     const int code = dispatch(words);
     std::cout.flush();
-    if (!std::cout) {
+    if (!std::cout && !reader_is_gone()) {
       std::cerr << base::describe({base::ErrorKind::preflight, "standard output that takes what is written",
                                    "an error while writing", "standard output",
                                    "check the disk or the program that reads it"})
                 << "\n";
-      return 3;
+      return base::exit_code(base::ErrorKind::preflight);
     }
     return code;
   } catch (const std::bad_alloc&) {

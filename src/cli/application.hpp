@@ -3,7 +3,7 @@
 
 namespace hone::cli {
 
-// Runs one command; the returned value is the exit code by contract (docs/command_line.md).
+// Runs one command; the returned value is the exit code by contract (src/cli/help.cpp lists them).
 int run(int argc, char** argv);
 
 }  // namespace hone::cli

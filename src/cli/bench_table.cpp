@@ -10,11 +10,14 @@
 
 #include "cli/composition.hpp"
 #include "measure/protocol.hpp"
+#include "render/table.hpp"
 #include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
 
 namespace {
+
+constexpr const char* kNative = "native";
 
 // The problem of one size as the other providers must be given it; the name alone where the session would refuse it.
 repository::liger::ProviderCase case_at(repository::Session& session, const model::Request& request,
@@ -51,8 +54,9 @@ std::string shape_of(const repository::liger::ProviderCase& asked) {
 bool of_python(const std::string& provider) { return provider == "liger" || provider == "torch"; }
 
 base::Result<void> bench_kernel(repository::Session& session, const model::Request& request,
-                                const std::vector<std::string>& providers, repository::liger::PythonProviders& python,
+                                const std::vector<std::string>& providers, repository::liger::PythonProviders* python,
                                 stages::Progress& progress, std::vector<BenchRow>& rows) {
+  const std::string own = python != nullptr ? kNative : session.own_provider();
   const model::Variant original = session.original();
   progress.step(request.kernel);
   const int total = static_cast<int>(session.sizes().size() * session.modes().size());
@@ -74,21 +78,23 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         row.kernel = request.kernel;
         row.mode = mode;
         row.dtype = request.dtype;
-        row.shape = shape_of(asked);
+        row.shape = python != nullptr ? shape_of(asked) : session.x_name() + "=" + x;
         row.x_value = x;
         row.provider = provider;
+        row.own = provider == own;
+        const bool by_python = python != nullptr && of_python(provider);
         row.bytes = floor.bytes;
         row.flops = floor.flops;
-        if (of_python(provider)) row.missing = python.absent(provider, asked);
+        if (by_python) row.missing = python->absent(provider, asked);
         if (row.missing.empty()) {
-          auto subject = of_python(provider)    ? python.subject(provider, asked)
-                         : provider == "native" ? session.subject(original, cell)
-                                                : session.provider_subject(provider, cell);
+          auto subject = by_python ? python->subject(provider, asked)
+                         : row.own ? session.subject(original, cell)
+                                   : session.provider_subject(provider, cell);
           if (subject) {
             owned.push_back(std::move(*subject));
             subjects.push_back(owned.back().get());
             row_of_subject.push_back(rows.size());
-          } else if (of_python(provider) && subject.error().kind != base::ErrorKind::interrupted) {
+          } else if (by_python && subject.error().kind != base::ErrorKind::interrupted) {
             row.missing = subject.error().found;
           } else {
             return subject.error();
@@ -121,60 +127,79 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
 
 namespace {
 
-// Native against each other provider: geometric mean of the ratios of medians, and the row where it does worst.
+// A kernel against each other provider: geometric mean of the ratios of medians, and the row where it does worst.
 void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
-  for (const char* other : {"eager", "liger", "torch"}) {
+  std::vector<std::string> others;
+  for (const BenchRow& row : rows)
+    if (!row.own && std::find(others.begin(), others.end(), row.provider) == others.end())
+      others.push_back(row.provider);
+  for (const std::string& other : others) {
     double sum = 0, worst = 0;
     int count = 0;
-    const BenchRow* worst_row = nullptr;
+    const BenchRow *worst_row = nullptr, *held = nullptr;
     for (const BenchRow& row : rows) {
       if (row.provider != other || !(row.device_ms.p50 > 0) || !row.untrusted.empty()) continue;
-      const auto native = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& each) {
-        return each.provider == "native" && each.kernel == row.kernel && each.mode == row.mode &&
-               each.shape == row.shape && each.device_ms.p50 > 0;
+      const auto own = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& each) {
+        return each.own && each.kernel == row.kernel && each.mode == row.mode && each.shape == row.shape &&
+               each.device_ms.p50 > 0;
       });
-      if (native == rows.end()) continue;
-      const double ratio = row.device_ms.p50 / native->device_ms.p50;
+      if (own == rows.end()) continue;
+      held = &*own;
+      const double ratio = row.device_ms.p50 / own->device_ms.p50;
       sum += std::log(ratio);
       ++count;
       if (!worst_row || ratio < worst) worst = ratio, worst_row = &row;
     }
     if (count > 0)
       out << fmt::format(
-          "native against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n", other,
-          std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode, worst_row->shape);
+          "{} against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n", held->provider,
+          other, std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode, worst_row->shape);
   }
+}
+
+render::Table table_of(const std::vector<BenchRow>& rows) {
+  using render::Align;
+  render::Table table({{"kernel"},
+                       {"mode"},
+                       {"dtype", Align::left, 2},
+                       {"shape"},
+                       {"provider"},
+                       {"kernel ms", Align::right},
+                       {"wall ms", Align::right, 3},
+                       {"GB/s", Align::right, 1},
+                       {"ceiling", Align::right},
+                       {"note"}});
+  for (const BenchRow& row : rows) {
+    std::vector<std::string> cells = {row.kernel, row.mode, row.dtype, row.shape, row.provider};
+    if (row.missing.empty() && row.device_ms.p50 > 0) {
+      cells.insert(cells.end(), {fmt::format("{:.4f}", row.device_ms.p50), fmt::format("{:.4f}", row.wall_ms.p50),
+                                 fmt::format("{:.2f}", row.bytes / row.device_ms.p50 / 1e6),
+                                 fmt::format("{:.1f} %", 100 * row.share_of_ceiling),
+                                 row.untrusted.empty() ? "" : "disturbed"});
+    } else {
+      cells.insert(cells.end(), {"-", "-", "-", "-",
+                                 row.missing.empty() ? "not measured, see below" : "absent: " + row.missing});
+    }
+    table.add_row(std::move(cells), row.own ? render::Ink::plain : render::Ink::dim);
+  }
+  return table;
 }
 
 }  // namespace
 
-void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
+void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings,
+                 const render::Style& style) {
   for (const auto& [name, ceiling] : ceilings.by_name)
     if (name.find("bytes_per_s") != std::string::npos)
       out << fmt::format("{:<28}{:8.2f} GB/s (p20 {:.2f}, p80 {:.2f})\n", name, ceiling.p50 / 1e9, ceiling.p20 / 1e9,
                          ceiling.p80 / 1e9);
-  std::size_t kernel_width = 20, shape_width = 16;
-  for (const BenchRow& row : rows) {
-    kernel_width = std::max(kernel_width, row.kernel.size() + 1);
-    shape_width = std::max(shape_width, row.shape.size() + 1);
-  }
-  out << fmt::format("\n{:<{}}{:<10}{:<6}{:<{}}{:<9}{:>11}{:>11}{:>11}{:>10}\n", "kernel", kernel_width, "mode",
-                     "dtype", "shape", shape_width, "provider", "kernel ms", "wall ms", "GB/s", "ceiling");
-  for (const BenchRow& row : rows) {
-    out << fmt::format("{:<{}}{:<10}{:<6}{:<{}}{:<9}", row.kernel, kernel_width, row.mode, row.dtype, row.shape,
-                       shape_width, row.provider);
-    if (!row.missing.empty())
-      out << "  absent: " << row.missing << "\n";
-    else if (!(row.device_ms.p50 > 0))
-      out << "  not measured, see below\n";
-    else
-      out << fmt::format("{:>11.4f}{:>11.4f}{:>11.2f}{:>8.1f} %{}\n", row.device_ms.p50, row.wall_ms.p50,
-                         row.bytes / row.device_ms.p50 / 1e6, 100 * row.share_of_ceiling,
-                         row.untrusted.empty() ? "" : "  disturbed");
-  }
-  out << "\nGB/s counts the least traffic of the pass (each input read once, each output written once); ceiling is the "
-         "share of the floor\n"
-         "that the measured ceilings set for it. Medians; all providers of a row are interleaved in one session.\n";
+  out << "\n" << table_of(rows).terminal(style) << "\n";
+  for (const std::string& line :
+       render::wrap("GB/s counts the minimum traffic of the pass (each input read once, each output written once); "
+                    "ceiling is the share of the roofline bound that the measured ceilings set for it. Medians; all "
+                    "providers of a row are interleaved in one session.",
+                    style.width))
+    out << line << "\n";
   print_ratios(out, rows);
 }
 

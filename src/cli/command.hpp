@@ -14,11 +14,16 @@ struct CommandContext {
   const Typed& typed;
   const Meant& meant;
   Machine& machine;
-  std::ostream& out;  // the result: text, or the one JSON document
-  std::ostream& err;  // progress, notes and errors
+  std::ostream& out;    // the result: text, or the one JSON document
+  std::ostream& notes;  // progress and notes; nowhere with --quiet
+  std::ostream& err;    // errors, and what makes a result doubtful
+
+  const render::Style& style() const { return meant.talk.style; }
+  // Where people read the result: beside a document, on the error stream.
+  std::ostream& people() const { return meant.talk.json ? notes : out; }
 };
 
-// Prints the error (as a document too with --json) and returns its exit code.
+// Prints the error (as a document too with --json) with commands that can be pasted, and returns its exit code.
 int fail(const CommandContext& context, const base::Error& error);
 
 int run_doctor(const CommandContext& context);

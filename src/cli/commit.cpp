@@ -54,13 +54,19 @@ std::string commit_body(const model::Report& report) {
   return text;
 }
 
-base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,
-                                        const CommitRequest& request) {
+base::Result<void> check_commit(base::Processes& processes, const CommitRequest& request) {
   if (request.push && !processes.find("gh"))
     return base::Error{base::ErrorKind::preflight, "gh, which opens the pull request", "it is not on PATH", "--push",
                        "install GitHub's gh, or use --commit and push by hand"};
-  if (auto inside = run(processes, {"git", "rev-parse", "--show-toplevel"}, request.root); !inside)
-    return inside.error();
+  auto inside = run(processes, {"git", "rev-parse", "--show-toplevel"}, request.root);
+  if (inside) return {};
+  return base::Error{inside.error().kind, "a git repository, in which a commit can be made", inside.error().found,
+                     request.root, "name one with --repo, or leave --commit and --push out"};
+}
+
+base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,
+                                        const CommitRequest& request) {
+  if (auto possible = check_commit(processes, request); !possible) return possible.error();
   const std::string branch = fmt::format("hone/{}-{}-{}", report.kernel, report.winner, report.created.substr(0, 10));
   if (auto switched = run(processes, {"git", "switch", "--create", branch}, request.root); !switched)
     return switched.error();

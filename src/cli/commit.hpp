@@ -15,6 +15,9 @@ struct CommitRequest {
   std::string description;  // path of pr.md, the pull request's text
 };
 
+// Whether there is what a commit needs, gh included where it is asked for; changes nothing.
+base::Result<void> check_commit(base::Processes& processes, const CommitRequest& request);
+
 // Commits the report's changed files and nothing else; says branch and commit. Errors: no git repository, the branch exists, what
 // git or gh said. The work tree keeps the change either way.
 base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,

@@ -4,11 +4,11 @@
 
 #include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "base/text.hpp"
+#include "cli/environment.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/trial.hpp"
@@ -71,7 +71,7 @@ int ordinal_of(std::string_view text) {
 base::Result<std::unique_ptr<device::Device>> open_cpu(Machine& machine) {
   auto options = device::cpu::CpuOptions::from_environment();
   options.stop = &interrupted();
-  if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty())
+  if (const std::string note = device::cpu::cache_note(options, machine.files); !note.empty() && !machine.quiet)
     std::cerr << "note: " << note << "\n";
   return device::cpu::open_cpu_device(options, machine.processes, machine.files, machine.clock);
 }
@@ -136,9 +136,16 @@ int run_manifest_counter_pass(const std::vector<std::string>& words) {
   return base::exit_code(done.error().kind);
 }
 
+std::string python_program() {
+  const std::string named = variable("HONE_PYTHON");
+  return named.empty() ? "python3" : named;
+}
+
 bool names_manifest(Machine& machine, const Meant& meant) {
-  return !meant.repository_directory.empty() &&
-         repository::manifest::is_manifest(machine.files, meant.repository_directory);
+  const std::string& path = meant.repository_directory;
+  if (path.empty() || !repository::manifest::is_manifest(machine.files, path)) return false;
+  // A checkout's hone.toml holds defaults of flags.
+  return !machine.files.is_directory(path) || !source::checkout_at(machine.files, path);
 }
 
 std::string repository_folder(Machine& machine, const Meant& meant) {
@@ -172,13 +179,12 @@ base::Result<void> check_repository(Machine& machine, const Meant& meant) {
 }
 
 base::Result<std::unique_ptr<repository::liger::LigerRepository>> open_checkout(Machine& machine, const Meant& meant) {
-  const char* python = std::getenv("HONE_PYTHON");
   const std::string kernel = meant.request.kernel.empty() ? "checkout" : meant.request.kernel;
   // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
   const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
   return repository::liger::LigerRepository::open_checkout({machine.files, machine.processes, machine.clock,
                                                             machine.files.absolute(meant.repository_directory), scratch,
-                                                            meant.device, python && *python ? python : "python3"});
+                                                            meant.device, python_program()});
 }
 
 }  // namespace
@@ -213,6 +219,19 @@ base::Result<Listed> list_kernels(Machine& machine, const Meant& meant) {
   auto checkout = open_checkout(machine, meant);
   if (!checkout) return checkout.error();
   return Listed{(*checkout)->name(), (*checkout)->list()};
+}
+
+base::Result<std::string> only_kernel(Machine& machine, const Meant& meant) {
+  auto listed = list_kernels(machine, meant);
+  if (!listed) return listed.error();
+  if (listed->kernels.size() == 1) return listed->kernels.front().name;
+  constexpr std::size_t kNamed = 8;
+  std::vector<std::string> names;
+  for (const repository::KernelEntry& entry : listed->kernels)
+    if (names.size() < kNamed) names.push_back(entry.name);
+  const std::string which = base::join_text(names, ", ") + (listed->kernels.size() > kNamed ? ", ..." : "");
+  return base::Error{base::ErrorKind::usage, "a kernel: the repository has more than one", "no name", "command line",
+                     "name one of " + which + "; 'hone list' shows them all"};
 }
 
 namespace {

@@ -29,6 +29,7 @@ struct Machine {
   base::SystemProcesses processes{&interrupted()};  // programs that end with the first interrupt
   base::SystemProcesses lasting;                    // those that write for good and are short: git, converters of plots
   base::SystemClock clock;
+  bool quiet = false;  // say no notes
 };
 
 // The device of --device. Pre-flight errors name what is missing and the remedy.
@@ -48,6 +49,9 @@ int run_counter_pass(const std::vector<std::string>& words);
 inline constexpr char kManifestCounterPassWord[] = "manifest-counter-pass";
 int run_manifest_counter_pass(const std::vector<std::string>& words);
 
+// The python of $HONE_PYTHON, else python3.
+std::string python_program();
+
 // True where --repo names a manifest, a *.toml file or a folder that holds hone.toml.
 bool names_manifest(Machine& machine, const Meant& meant);
 // The folder of --repo: of a manifest that is named by its file, the one it stands in.
@@ -58,6 +62,9 @@ struct Listed {
   std::vector<repository::KernelEntry> kernels;
 };
 base::Result<Listed> list_kernels(Machine& machine, const Meant& meant);
+
+// The kernel of the repository of --repo where it has one alone; otherwise a usage error that names some.
+base::Result<std::string> only_kernel(Machine& machine, const Meant& meant);
 
 // Usage errors: a kernel that the repository of --repo does not have, with the nearest names; no repository there.
 base::Result<void> check_kernel(Machine& machine, const Meant& meant);

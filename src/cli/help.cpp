@@ -6,10 +6,29 @@
 
 #include "base/text.hpp"
 #include "model/version.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::cli {
 
 namespace {
+
+constexpr std::size_t kMostText = 110;  // longer lines are hard to read, however wide the terminal
+
+render::Style plain(std::size_t width) { return {false, std::min(width, kMostText)}; }
+
+// An indented name with its text beside it, or below it where the name is long.
+std::string entry(const std::string& name, const std::string& text, std::size_t width) {
+  constexpr std::size_t kColumn = 26;
+  const std::string label = "  " + name;
+  if (label.size() + 2 <= kColumn) return render::labelled(label, text, plain(width), kColumn);
+  return label + "\n" + render::labelled("", text, plain(width), kColumn);
+}
+
+std::string paragraph(const std::string& text, std::size_t width) {
+  return render::labelled("", text, plain(width), 0);
+}
+
+}  // namespace
 
 std::string spelled(const Flag& flag) {
   std::string text = flag.letter ? fmt::format("-{}, {}", flag.letter, flag.name) : flag.name;
@@ -24,114 +43,52 @@ std::string sentence(const Flag& flag) {
   return text;
 }
 
-// Wraps `text` to lines of at most `width`, later lines indented.
-std::string wrapped(const std::string& text, std::size_t width, const std::string& indent) {
-  std::string out, line;
-  for (const std::string& word : base::split(text, ' ')) {
-    if (!line.empty() && line.size() + 1 + word.size() > width) {
-      out += line + "\n" + indent;
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return out + line;
+const std::vector<ExitCode>& exit_codes() {
+  static const std::vector<ExitCode> codes = {
+      {0, "done; also \"already at the limit: nothing to gain\", which is said"},
+      {1, "internal error"},
+      {2, "usage: the command line, a configuration file or a file named there asks for what there is not"},
+      {3, "pre-flight failed: something the work needs is missing here"},
+      {4, "the measurement can not be trusted here, or can not resolve it"},
+      {5, "a gate failed; everything restored"},
+      {130, "interrupted; everything restored"},
+  };
+  return codes;
 }
 
-// Text that roff takes literally.
-std::string roff(const std::string& text) {
-  std::string out;
-  for (char c : text) out += c == '\\' ? std::string("\\e") : c == '-' ? std::string("\\-") : std::string(1, c);
-  return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
-}
-
-constexpr const char* kExitCodes[] = {"0    done; also \"already at the limit: nothing to gain\", which is said",
-                                      "1    internal error",
-                                      "2    usage",
-                                      "3    pre-flight failed",
-                                      "4    the measurement can not be trusted here",
-                                      "5    a gate failed; everything restored",
-                                      "130  interrupted; everything restored"};
-
-}  // namespace
-
-std::string program_help() {
-  std::string text = fmt::format(
-      "hone {}: makes an existing kernel faster, with evidence: profile, optimize, finalize.\n\nusage: hone COMMAND "
-      "[ARGUMENTS] [FLAGS]\n\ncommands\n",
-      model::hone_version());
+std::string program_help(std::size_t width) {
+  std::string text =
+      paragraph(fmt::format("hone {}: makes an existing kernel faster, with evidence: profile, optimize, finalize.",
+                            model::hone_version()),
+                width) +
+      "\nusage: hone COMMAND [ARGUMENTS] [FLAGS]\n\ncommands\n";
   for (const CommandSpec& command : all_commands())
-    text += fmt::format("  {:<24}{}\n", command.argument.empty() ? command.name : command.name + " " + command.argument,
-                        command.summary);
-  text += "\n'hone COMMAND --help' shows the flags of a command.\n\nexit codes\n";
-  for (const char* line : kExitCodes) text += fmt::format("  {}\n", line);
+    text += entry(command.argument.empty() ? command.name : command.name + " " + command.argument, command.summary,
+                  width);
+  text += "\n" + paragraph("'hone COMMAND --help' shows the flags of a command, 'hone man | man -l -' everything. A "
+                           "reader that closes the pipe ends the output silently.",
+                           width);
+  text += "\nexit codes\n";
+  for (const ExitCode& code : exit_codes()) text += entry(std::to_string(code.code), code.meaning, width);
   return text;
 }
 
-std::string command_help(const CommandSpec& command) {
-  std::string text = fmt::format("hone {}: {}\n\nusage: hone {}{}{} [FLAGS]\n\n{}\n\nflags\n", command.name,
-                                 command.summary, command.name, command.argument.empty() ? "" : " ", command.argument,
-                                 wrapped(command.description, 100, ""));
+std::string command_help(const CommandSpec& command, std::size_t width) {
+  std::string text = paragraph("hone " + command.name + ": " + command.summary, width) +
+                     fmt::format("\nusage: hone {}{}{} [FLAGS]\n\n", command.name, command.argument.empty() ? "" : " ",
+                                 command.argument) +
+                     paragraph(command.description, width);
+  if (command.offer == Offer::kernels)
+    text += paragraph("Without KERNEL, the only kernel of the repository is meant.", width);
+  if (!command.words.empty()) text += paragraph("First word: " + base::join_text(command.words, ", ") + ".", width);
+  text += "\nflags\n";
   for (const std::string& name : command.flags) {
     const Flag& flag = *find_flag(name);
-    text += fmt::format("  {:<24}{}\n", spelled(flag), wrapped(sentence(flag), 80, std::string(26, ' ')));
+    text += entry(spelled(flag), sentence(flag), width);
   }
   if (!command.examples.empty()) text += "\nexamples\n";
   for (const std::string& example : command.examples) text += "  " + example + "\n";
   return text;
-}
-
-std::string manual_page() {
-  std::string text = fmt::format(
-      ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- makes an existing kernel faster, with "
-      "evidence\n.SH SYNOPSIS\n.B hone\n.I COMMAND\n[ARGUMENTS] [FLAGS]\n.SH COMMANDS\n",
-      model::hone_version());
-  for (const CommandSpec& command : all_commands()) {
-    text += fmt::format(".TP\n.B {} {}\n{}\n", command.name, command.argument, roff(command.description));
-    if (!command.flags.empty()) text += "Flags: " + roff(base::join_text(command.flags, ", ")) + "\n";
-  }
-  text += ".SH FLAGS\n";
-  for (const Flag& flag : all_flags())
-    text += fmt::format(".TP\n.B {}\n{}\n", roff(spelled(flag)), roff(sentence(flag)));
-  text += ".SH EXIT STATUS\n";
-  for (const char* line : kExitCodes) text += fmt::format(".br\n{}\n", roff(line));
-  return text;
-}
-
-base::Result<std::string> completion_script(const std::string& shell) {
-  std::vector<std::string> names;
-  for (const CommandSpec& command : all_commands()) names.push_back(command.name);
-  const std::string words = base::join_text(names, " ");
-  if (shell == "bash") {
-    std::string text =
-        "_hone() {\n  local current=\"${COMP_WORDS[COMP_CWORD]}\"\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    "
-        "COMPREPLY=($(compgen -W \"" +
-        words + "\" -- \"$current\")); return\n  fi\n  case \"${COMP_WORDS[1]}\" in\n";
-    for (const CommandSpec& command : all_commands())
-      text += fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$current\") $(compgen -f -- \"$current\"));;\n",
-                          command.name, base::join_text(command.flags, " "));
-    return text + "  esac\n}\ncomplete -F _hone hone\n";
-  }
-  if (shell == "zsh") {
-    std::string text = "#compdef hone\n_hone() {\n  if (( CURRENT == 2 )); then\n    compadd " + words +
-                       "\n    return\n  fi\n  case \"$words[2]\" in\n";
-    for (const CommandSpec& command : all_commands())
-      text += fmt::format("    {}) compadd -- {}; _files;;\n", command.name, base::join_text(command.flags, " "));
-    return text + "  esac\n}\ncompdef _hone hone\n";
-  }
-  if (shell == "fish") {
-    std::string text = "complete -c hone -n __fish_use_subcommand -f -a '" + words + "'\n";
-    for (const CommandSpec& command : all_commands())
-      for (const std::string& name : command.flags) {
-        const Flag& flag = *find_flag(name);
-        std::string help = flag.help;
-        std::replace(help.begin(), help.end(), '\'', '"');
-        text += fmt::format("complete -c hone -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n", command.name,
-                            flag.name.substr(2), help);
-      }
-    return text;
-  }
-  return base::Error{base::ErrorKind::usage, "a shell: bash, zsh or fish", "'" + shell + "'", "hone completions",
-                     "choose one of them"};
 }
 
 }  // namespace hone::cli

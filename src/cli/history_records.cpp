@@ -92,7 +92,7 @@ void keep(const CommandContext& context, const std::string& workspace_root, cons
   auto database = history::Database::open(history_path(workspace_root), history::Access::add);
   auto added = database ? database->add(run, measurements) : base::Result<std::int64_t>(database.error());
   if (!added)
-    context.err << fmt::format("note: the measurements are not in the history: {} at {} ({})\n", added.error().found,
+    context.notes << fmt::format("note: the measurements are not in the history: {} at {} ({})\n", added.error().found,
                                added.error().where, added.error().remedy);
 }
 

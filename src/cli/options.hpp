@@ -1,20 +1,33 @@
 // What the typed flags mean: a request for the stages and how to talk.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "cli/parse.hpp"
 #include "model/profile.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::cli {
 
+// The terminals around the program.
+struct Surroundings {
+  bool reads_terminal = false;      // standard input is one
+  bool result_terminal = false;     // standard output is one
+  bool notes_terminal = false;      // standard error is one
+  int result_columns = 0, notes_columns = 0;  // widths of those terminals; 0: not known
+
+  static Surroundings of_process();
+};
+
 struct Talk {
   bool json = false;   // one document on standard output, all else on standard error
-  bool color = false;  // of the stream people read
+  bool quiet = false;  // neither progress nor notes
   bool verbose = false;
   bool interactive = false;  // a person can be asked
+  bool live = false;         // progress may redraw its line
+  render::Style style;       // of the stream on which people read the result
 };
 
 struct Meant {
@@ -25,10 +38,13 @@ struct Meant {
   bool autonomous = false, fresh = false;
   int max_variants = 8;
   std::string target_metric, proposer, variant;
+  std::vector<std::string> configuration;  // files in force, the one that wins first
 };
 
-// `terminal_in`, `terminal_out`: whether standard input and the stream for people are terminals.
-base::Result<Meant> interpret(const Typed& typed, const std::vector<std::string>& words, bool terminal_in,
-                              bool terminal_out);
+// Reads COLUMNS, TERM, NO_COLOR and CLICOLOR_FORCE too.
+Meant interpret(const Typed& typed, const std::vector<std::string>& words, const Surroundings& surroundings);
+
+// A word as a shell needs it to be typed.
+std::string quoted(const std::string& word);
 
 }  // namespace hone::cli

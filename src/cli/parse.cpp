@@ -4,20 +4,19 @@
 #include <charconv>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 
 namespace hone::cli {
 
 namespace {
 
-base::Error usage(std::string expected, std::string found, std::string remedy) {
-  return {base::ErrorKind::usage, std::move(expected), std::move(found), "command line", std::move(remedy)};
-}
+constexpr const char* kCommandLine = "command line";
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
-  std::vector<std::string> near = base::nearest(word, known);
-  return near.empty() ? otherwise : "did you mean " + base::join_text(near, " or ") + "? " + otherwise;
+base::Error usage(std::string expected, std::string found, std::string remedy, std::string where = kCommandLine) {
+  return {base::ErrorKind::usage, std::move(expected), std::move(found), std::move(where), std::move(remedy)};
 }
 
 std::vector<std::string> command_names() {
@@ -26,50 +25,176 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-base::Error empty_value(const std::string& flag, const CommandSpec& command) {
-  return usage("a value for " + flag, "an empty one", "'hone " + command.name + " --help' lists the flags");
-}
+std::string help_of(const CommandSpec& command) { return "'hone " + command.name + " --help' lists the flags"; }
 
-base::Result<void> check_value(const Flag& flag, const std::string& value, const CommandSpec& command) {
-  const std::string see = "'hone " + command.name + " --help' lists the flags";
-  if (value.empty()) return empty_value(flag.name, command);
-  if (!flag.choices.empty() && std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end())
-    return usage(flag.name + " to be one of " + base::join_text(flag.choices, ", "), "'" + value + "'",
-                 did_you_mean(value, flag.choices, see));
-  if (flag.kind == FlagKind::integer) {
-    long long number = 0;
-    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < 0)
-      return usage(flag.name + " to be a whole number, 0 or more", "'" + value + "'", see);
-  }
-  if (flag.kind == FlagKind::pair && (value.find('=') == std::string::npos || value.front() == '='))
-    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'",
-                 "write it as " + flag.name + " casting_mode=gemma");
-  return {};
+base::Error empty_value(const std::string& flag, const CommandSpec& command) {
+  return usage("a value for " + flag, "an empty one", help_of(command));
 }
 
 // The flag a word was meant to be, for words the parser did not know.
 base::Error unknown_word(const std::string& word, const CommandSpec& command) {
-  std::vector<std::string> known = command.flags;
-  const std::string see = "'hone " + command.name + " --help' lists the flags";
   if (find_flag(word.substr(0, word.find('='))) != nullptr)
     return usage("a flag that 'hone " + command.name + "' takes", "'" + word + "', which belongs to other commands",
-                 see);
-  return usage("a flag of 'hone " + command.name + "'", "'" + word + "'", did_you_mean(word, known, see));
+                 help_of(command));
+  return usage("a flag of 'hone " + command.name + "'", "'" + word + "'",
+               did_you_mean(word, command.flags, help_of(command)));
+}
+
+// The value of a list with a mark below one of its items.
+std::string marked(const std::string& flag, const std::string& value, std::size_t at) {
+  constexpr const char* kBelow = "\n            ";  // the column where base::describe begins its texts
+  return flag + ", column " + std::to_string(at + 1) + kBelow + value + kBelow + std::string(at, ' ') + "^";
+}
+
+bool is_list(const Flag& flag) { return flag.kind == FlagKind::list || flag.kind == FlagKind::sizes; }
+
+base::Result<std::vector<std::string>> read_values(const Flag& flag, const std::string& value,
+                                                   const CommandSpec& command) {
+  std::vector<std::string> values;
+  std::size_t at = 0;
+  for (const std::string& part : is_list(flag) ? base::split(value, ',') : std::vector<std::string>{value}) {
+    const std::string item = is_list(flag) ? base::trim(part) : part;
+    auto read = read_value(flag, item, flag.kind == FlagKind::sizes ? marked(flag.name, value, at) : kCommandLine,
+                           help_of(command));
+    if (!read) return read.error();
+    values.push_back(std::move(*read));
+    at += part.size() + 1;
+  }
+  return values;
+}
+
+// The words of a command behind its name, told apart by the command line's library.
+class Words {
+ public:
+  explicit Words(const CommandSpec& command) : command_(command) {
+    app_.set_help_flag();
+    app_.allow_extras();
+    for (const std::string& name : command.flags) {
+      const Flag& flag = *find_flag(name);
+      const std::string spelled = flag.letter ? std::string("-") + flag.letter + "," + name : name;
+      options_[name] = flag.kind == FlagKind::boolean
+                           ? app_.add_flag(spelled)
+                           : app_.add_option(spelled)->expected(1)->take_all()->allow_extra_args(false);
+    }
+  }
+
+  base::Result<void> read(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      if (word == "--") break;
+      // CLI11 would take the next word as the value: "--workspace=$UNSET --json" is no workspace called --json.
+      if (word.size() > 1 && word.back() == '=' && options_.count(word.substr(0, word.size() - 1)) != 0)
+        return empty_value(word.substr(0, word.size() - 1), command_);
+    }
+    try {
+      app_.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+    } catch (const CLI::ParseError& error) {
+      return usage("flags and values of 'hone " + command_.name + "'", error.what(),
+                   "'hone " + command_.name + " --help' shows them");
+    }
+    return {};
+  }
+
+  base::Result<std::vector<std::string>> arguments() const {
+    std::vector<std::string> arguments;
+    bool only_arguments = false;
+    for (const std::string& word : app_.remaining()) {
+      if (word == "--")
+        only_arguments = true;
+      else if (!only_arguments && word.size() > 1 && word[0] == '-')
+        return unknown_word(word, command_);
+      else
+        arguments.push_back(word);
+    }
+    return arguments;
+  }
+
+  base::Result<FlagValues> values() const {
+    FlagValues values;
+    for (const auto& [name, option] : options_) {
+      const Flag& flag = *find_flag(name);
+      for (const std::string& value : option->results()) {
+        if (flag.kind == FlagKind::boolean) {
+          if (value != "true" && value != "false")
+            return usage(name + ", " + name + "=true or " + name + "=false", "'" + name + "=" + value + "'",
+                         help_of(command_));
+          values[name] = value == "true" ? std::vector<std::string>{} : std::vector<std::string>{"false"};
+          continue;
+        }
+        auto read = read_values(flag, value, command_);
+        if (!read) return read.error();
+        values[name].insert(values[name].end(), read->begin(), read->end());
+      }
+    }
+    return values;
+  }
+
+ private:
+  const CommandSpec& command_;
+  CLI::App app_;
+  std::map<std::string, CLI::Option*> options_;
+};
+
+base::Result<void> check_contradictions(const Typed& typed) {
+  for (const auto& [name, value] : typed.values)
+    for (const std::string& other : find_flag(name)->excludes)
+      if (typed.has(name) && typed.given(other) && typed.has(other))
+        return usage(name + " or " + other, "both", "leave one of them out");
+  return {};
 }
 
 }  // namespace
 
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
+  std::vector<std::string> near = base::nearest(word, known);
+  return near.empty() ? otherwise : "did you mean " + base::join_text(near, " or ") + "? " + otherwise;
+}
+
+base::Result<std::string> read_value(const Flag& flag, const std::string& value, const std::string& where,
+                                     const std::string& see) {
+  if (value.empty()) return usage("a value for " + flag.name, "an empty one", see, where);
+  if (!flag.choices.empty() && std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end())
+    return usage(flag.name + " to be one of " + base::join_text(flag.choices, ", "), "'" + value + "'",
+                 did_you_mean(value, flag.choices, see), where);
+  if (flag.kind == FlagKind::integer) {
+    long long number = 0;
+    auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || number < flag.least || number > flag.most)
+      return usage(fmt::format("{} to be an integer from {} to {}", flag.name, flag.least, flag.most),
+                   "'" + value + "'", see, where);
+  }
+  if (flag.kind == FlagKind::sizes) {
+    const auto size = base::size_of(value);
+    if (!size)
+      return usage("sizes as integers of at least 1; k behind one stands for 1024, m for 1024 k", "'" + value + "'",
+                   "give sizes like --sizes 512,4k,5120", where);
+    return std::to_string(*size);
+  }
+  if (flag.kind == FlagKind::pair && (value.find('=') == std::string::npos || value.front() == '='))
+    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'",
+                 "write it as " + flag.name + " casting_mode=gemma", where);
+  return value;
+}
+
+const std::vector<std::string>* Typed::found(const std::string& flag) const {
+  if (const auto typed = values.find(flag); typed != values.end()) return &typed->second;
+  const auto configured = defaults.find(flag);
+  return configured == defaults.end() ? nullptr : &configured->second;
+}
+
+bool Typed::has(const std::string& flag) const {
+  const std::vector<std::string>* value = found(flag);
+  const bool off = value != nullptr && find_flag(flag)->kind == FlagKind::boolean && !value->empty();
+  return value != nullptr && !off;
+}
+
 std::string Typed::text(const std::string& flag) const {
-  auto it = values.find(flag);
-  if (it != values.end() && !it->second.empty()) return it->second.back();
+  if (const auto* value = found(flag); value != nullptr && !value->empty()) return value->back();
   const Flag* definition = find_flag(flag);
   return definition ? definition->standard : "";
 }
 
 std::vector<std::string> Typed::list(const std::string& flag) const {
-  auto it = values.find(flag);
-  if (it != values.end()) return it->second;
+  if (const auto* value = found(flag)) return *value;
   const Flag* definition = find_flag(flag);
   return definition && !definition->standard.empty() ? base::split(definition->standard, ',')
                                                      : std::vector<std::string>();
@@ -87,75 +212,32 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
     }
     return typed;
   }
-  const std::string& name = words[0] == "--version" ? std::string("version") : words[0];
-  typed.command = find_command(name);
+  const bool version = words[0] == "--version" || words[0] == "-V";
+  typed.command = find_command(version ? "version" : words[0]);
   if (!typed.command)
     return usage("a command", "'" + words[0] + "'",
                  did_you_mean(words[0], command_names(), "'hone --help' lists them"));
-
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  std::map<std::string, std::vector<std::string>> raw;
-  std::map<std::string, int> counts;
-  std::vector<std::string> arguments;
-  for (const std::string& flag_name : typed.command->flags) {
-    const Flag& flag = *find_flag(flag_name);
-    const std::string spelled = flag.letter ? std::string("-") + flag.letter + "," + flag.name : flag.name;
-    if (flag.kind == FlagKind::boolean)
-      app.add_flag(spelled, counts[flag.name]);
-    else
-      app.add_option(spelled, raw[flag.name])->expected(1)->take_all()->allow_extra_args(false);
-  }
-  for (const std::string& word : words) {
-    if (word == "--") break;
-    // CLI11 would take the next word as the value: "--workspace=$UNSET --json" is no workspace called --json.
-    if (word.size() > 1 && word.back() == '=' && raw.count(word.substr(0, word.size() - 1)) != 0)
-      return empty_value(word.substr(0, word.size() - 1), *typed.command);
-  }
-  std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    return usage("flags and values of 'hone " + typed.command->name + "'", error.what(),
-                 "'hone " + typed.command->name + " --help' shows them");
-  }
-  bool only_arguments = false;
-  for (const std::string& word : app.remaining()) {
-    if (word == "--")
-      only_arguments = true;
-    else if (!only_arguments && word.size() > 1 && word[0] == '-')
-      return unknown_word(word, *typed.command);
-    else
-      arguments.push_back(word);
-  }
-
-  for (const auto& [flag, count] : counts)
-    if (count > 0) typed.values[flag] = {};
-  for (const auto& [flag_name, given] : raw) {
-    const Flag& flag = *find_flag(flag_name);
-    for (const std::string& value : given) {
-      std::vector<std::string> parts =
-          flag.kind == FlagKind::list ? base::split(value, ',') : std::vector<std::string>{value};
-      for (const std::string& part : parts) {
-        const std::string trimmed = flag.kind == FlagKind::list ? base::trim(part) : part;
-        if (auto valid = check_value(flag, trimmed, *typed.command); !valid) return valid.error();
-        typed.values[flag_name].push_back(trimmed);
-      }
-    }
-  }
-  typed.help = typed.has("--help");
-  if (typed.help) return typed;
-
-  const int given = static_cast<int>(arguments.size());
   const CommandSpec& command = *typed.command;
+  Words told(command);
+  if (auto read = told.read(words); !read) return read.error();
+  auto arguments = told.arguments();
+  if (!arguments) return arguments.error();
+  auto values = told.values();
+  if (!values) return values.error();
+  typed.values = std::move(*values);
+  typed.help = typed.has("--help");
+  typed.version = typed.has("--version");
+  if (typed.help || typed.version) return typed;
+  if (auto agreed = check_contradictions(typed); !agreed) return agreed.error();
+
+  const int given = static_cast<int>(arguments->size());
   if (given < command.min_arguments || (command.max_arguments >= 0 && given > command.max_arguments)) {
     const std::string expected = command.argument.empty() ? "no arguments" : command.argument;
     return usage("'hone " + command.name + "' with " + expected,
-                 given == 0 ? "none" : "'" + base::join_text(arguments, " ") + "'",
+                 given == 0 ? "none" : "'" + base::join_text(*arguments, " ") + "'",
                  command.examples.empty() ? "'hone --help'" : "for example: " + command.examples.front());
   }
-  typed.arguments = std::move(arguments);
+  typed.arguments = std::move(*arguments);
   return typed;
 }
 

@@ -28,7 +28,7 @@ bool answer_or_interrupt() {
 StageContext::StageContext(const CommandContext& context)
     : documents_(context.machine.lasting),
       interaction_(std::cin, context.err, context.meant.talk.interactive, answer_or_interrupt),
-      progress_(context.err, context.machine.clock, context.meant.talk.interactive, context.meant.talk.verbose),
+      progress_(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose),
       ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted(),
              &unverified()} {}
 
@@ -44,7 +44,7 @@ base::Result<void> check_flags(const Typed& typed, const model::Request& asked, 
   // One command for all stages has taken the profile for its own flags.
   if (typed.command != nullptr && typed.command->name == "run") return {};
   const auto differ = [&](const char* flag, const std::string& wanted, const std::string& had) -> base::Result<void> {
-    if (!typed.has(flag) || wanted == had) return {};
+    if (!typed.given(flag) || wanted == had) return {};
     return base::Error{base::ErrorKind::usage, fmt::format("{} {}, as the profile was taken for", flag, had),
                        fmt::format("{} {}", flag, wanted), "command line",
                        "leave it out, or profile again with it: 'hone profile " + profiled.kernel + "'"};
@@ -68,13 +68,6 @@ base::Result<void> check_flags(const Typed& typed, const model::Request& asked, 
   return {};
 }
 
-std::string carried_flags(const CommandContext& context) {
-  std::string text;
-  for (const char* flag : {"--repo", "--workspace", "--settings", "--device"})
-    if (context.typed.has(flag)) text += std::string(" ") + flag + " " + context.typed.text(flag);
-  return text;
-}
-
 base::Result<stages::Workspace> open_workspace(const CommandContext& context, const stages::Ports& ports,
                                                bool* recovered_one) {
   const Meant& meant = context.meant;
@@ -84,7 +77,7 @@ base::Result<stages::Workspace> open_workspace(const CommandContext& context, co
     if (auto known = check_kernel(context.machine, meant); !known) return known.error();
     if (!there)
       return base::Error{base::ErrorKind::preflight, "profile.json in the workspace", "no such folder", folder,
-                         "'hone profile " + meant.request.kernel + carried_flags(context) + "' makes it"};
+                         "'hone profile " + meant.request.kernel + "' makes it"};
   }
   auto workspace = stages::Workspace::open(ports.files, meant.workspace, meant.request.kernel);
   if (!workspace) return workspace.error();

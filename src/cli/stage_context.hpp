@@ -30,9 +30,6 @@ class StageContext {
   stages::Ports ports_;
 };
 
-// The flags that a later stage must be given again to work on the same request, as they would be typed.
-std::string carried_flags(const CommandContext& context);
-
 // Refuses flags that ask for something else than the profile was taken for: optimize and finalize work on its request.
 base::Result<void> check_flags(const Typed& typed, const model::Request& asked, const model::Request& profiled);
 

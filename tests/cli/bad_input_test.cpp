@@ -26,7 +26,7 @@ TEST_F(BadInput, ADeviceThatCanNotBeIsAnsweredWithWhatCan) {
 }
 
 TEST_F(BadInput, AbsurdSizesAreRefusedBeforeAnythingIsMade) {
-  for (const char* size : {"0", "-4", "4k", "99999999999", "99999999999999999999999"})
+  for (const char* size : {"0", "-4", "4x", "99999999999", "99999999999999999999999"})
     EXPECT_EQ(run({"profile", "rms_norm", std::string("--sizes=") + size, "--workspace", folder_ / "w"}).exit_status, 2)
         << size;
   EXPECT_FALSE(files_.exists(folder_ / "w"));

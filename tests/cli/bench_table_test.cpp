@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "base/text.hpp"
+
 #include "tests/stages/stage_fixture.hpp"
 
 namespace hone::cli {
@@ -21,7 +23,7 @@ class BenchTable : public test::StageTest {
     request.kernel = world.kernel, request.dtype = "fp32";
     repository::liger::PythonProviders python({files, processes, "scratch", "python3", "cpu"});
     std::vector<BenchRow> rows;
-    const auto done = bench_kernel(*session, request, {"native", "eager"}, python, progress, rows);
+    const auto done = bench_kernel(*session, request, {"native", "eager"}, &python, progress, rows);
     EXPECT_TRUE(done) << base::describe(done.error());
     return rows;
   }
@@ -50,9 +52,35 @@ TEST_F(BenchTable, ADisturbedRowIsMarkedAndNamedAndTheOthersAreMeasured) {
   EXPECT_THAT(lines.front(), HasSubstr("rms_norm backward fp32 "));
   EXPECT_THAT(lines.front(), HasSubstr("x 2048: "));
   std::ostringstream text;
-  print_bench(text, rows, {});
+  print_bench(text, rows, {}, {});
   EXPECT_THAT(text.str(), HasSubstr("%  disturbed\n"));
   EXPECT_THAT(bench_json(rows, {}), HasSubstr("\"untrusted\": \""));
+}
+
+TEST_F(BenchTable, FitsTheTerminal) {
+  auto rows = bench();
+  rows.push_back(rows.back());
+  rows.back().missing = "liger_kernel has no rms_norm that computes what casting_mode=gemma asks for";
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{120}}) {
+    std::ostringstream text;
+    model::Ceilings ceilings;
+    ceilings.by_name["copy_bytes_per_s"] = {1e12, 2e12, 3e12, 5};
+    print_bench(text, rows, ceilings, {false, width});
+    for (const std::string& line : base::split(text.str(), '\n')) EXPECT_LE(render::display_width(line), width) << line;
+    EXPECT_THAT(text.str(), HasSubstr("ceiling"));
+  }
+}
+
+TEST_F(BenchTable, OfAnotherRepositoryNamesItsOwnProvidersAndSizes) {
+  const auto session = test::open_session(world);
+  model::Request request;
+  request.kernel = world.kernel, request.dtype = "fp32";
+  std::vector<BenchRow> rows;
+  const auto done = bench_kernel(*session, request, {session->own_provider()}, nullptr, progress, rows);
+  ASSERT_TRUE(done) << base::describe(done.error());
+  ASSERT_THAT(rows, SizeIs(9));
+  EXPECT_TRUE(rows.front().own);
+  EXPECT_EQ(rows.front().shape, session->x_name() + "=" + rows.front().x_value);
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ TEST(Commit, PushingWithoutGhIsRefusedBeforeAnythingIsDone) {
   EXPECT_TRUE(processes.commands.empty());
 }
 
+TEST(Commit, WhatItNeedsIsLookedForWithoutAChange) {
+  base::ScriptedProcesses processes;
+  processes.answers = {said("/co"), said("fatal: not a git repository", 128)};
+  EXPECT_TRUE(check_commit(processes, {"/co", false, ""}));
+  const auto none = check_commit(processes, {"/co", false, ""});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, base::ErrorKind::preflight);
+  EXPECT_NE(none.error().found.find("not a git repository"), std::string::npos);
+  EXPECT_FALSE(check_commit(processes, {"/co", true, ""})) << "no gh";
+  for (const base::Command& command : processes.commands) EXPECT_EQ(command.arguments[1], "rev-parse");
+}
+
 TEST(Commit, PushOpensAPullRequestWithTheDescription) {
   base::ScriptedProcesses processes;
   processes.programs["gh"] = "/usr/bin/gh";

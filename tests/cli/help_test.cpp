@@ -1,13 +1,18 @@
-// Help, manual page and completions are made from the same tables, so that nothing is missing from one of them.
+// Help is made from the tables, so that nothing is missing from it.
 #include "cli/help.hpp"
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
+#include "render/terminal/style.hpp"
+
 namespace hone::cli {
 namespace {
 
+constexpr std::size_t kWide = 100;
+
 TEST(Help, NamesEveryCommandAndExitCode) {
-  const std::string text = program_help();
+  const std::string text = program_help(kWide);
   for (const CommandSpec& command : all_commands())
     EXPECT_NE(text.find("  " + command.name), std::string::npos) << command.name;
   for (const char* code : {"0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "130 "})
@@ -16,7 +21,7 @@ TEST(Help, NamesEveryCommandAndExitCode) {
 
 TEST(Help, NamesEveryFlagOfACommandWithItsChoicesAndDefault) {
   for (const CommandSpec& command : all_commands()) {
-    const std::string text = command_help(command);
+    const std::string text = command_help(command, kWide);
     for (const std::string& name : command.flags) {
       EXPECT_NE(text.find(name), std::string::npos) << command.name << " " << name;
       for (const std::string& choice : find_flag(name)->choices)
@@ -26,34 +31,21 @@ TEST(Help, NamesEveryFlagOfACommandWithItsChoicesAndDefault) {
   }
 }
 
-TEST(ManualPage, HoldsEveryCommandAndFlag) {
-  const std::string text = manual_page();
-  for (const CommandSpec& command : all_commands())
-    EXPECT_NE(text.find(".B " + command.name), std::string::npos) << command.name;
-  for (const Flag& flag : all_flags()) {
-    std::string roff = flag.name;
-    for (std::size_t at = roff.find('-'); at != std::string::npos; at = roff.find('-', at + 2))
-      roff.replace(at, 1, "\\-");
-    EXPECT_NE(text.find(roff), std::string::npos) << flag.name;
-  }
-}
-
-TEST(Completions, KnowEveryCommandAndFlagInEveryShell) {
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    auto script = completion_script(shell);
-    ASSERT_TRUE(script.ok()) << shell;
+// Examples are there to be pasted: they are not wrapped.
+TEST(Help, FitsTheTerminal) {
+  for (const std::size_t width : {std::size_t{60}, std::size_t{80}, std::size_t{120}}) {
+    for (const std::string& line : base::split(program_help(width), '\n'))
+      EXPECT_LE(render::display_width(line), width) << line;
     for (const CommandSpec& command : all_commands()) {
-      EXPECT_NE(script->find(command.name), std::string::npos) << shell << " " << command.name;
-      for (const std::string& name : command.flags)
-        EXPECT_NE(script->find(name.substr(2)), std::string::npos) << shell << " " << name;
+      const std::string text = command_help(command, width);
+      for (const std::string& line : base::split(text.substr(0, text.find("\nexamples\n")), '\n'))
+        EXPECT_LE(render::display_width(line), width) << line;
     }
   }
 }
 
-TEST(Completions, OfAnUnknownShellAreAUsageError) {
-  auto script = completion_script("tcsh");
-  ASSERT_FALSE(script.ok());
-  EXPECT_EQ(script.error().kind, base::ErrorKind::usage);
+TEST(Help, SaysWhatKStandsFor) {
+  EXPECT_NE(command_help(*find_command("profile"), kWide).find("k stands for 1024"), std::string::npos);
 }
 
 }  // namespace

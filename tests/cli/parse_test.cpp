@@ -19,6 +19,7 @@ std::string value_for(const Flag& flag) {
   if (flag.kind == FlagKind::integer) return "3";
   if (flag.kind == FlagKind::pair) return "name=value";
   if (flag.kind == FlagKind::list) return "a,b";
+  if (flag.kind == FlagKind::sizes) return "512,4k";
   return "text";
 }
 
@@ -51,6 +52,38 @@ TEST(Parse, SplitsLists) {
   EXPECT_EQ(typed->list("--sizes"), (std::vector<std::string>{"1024", "4096"}));
 }
 
+TEST(Parse, ReadsSizesWithTheirUnits) {
+  auto typed = parse({"profile", "rms_norm", "--sizes", "512, 4k,1m"});
+  ASSERT_TRUE(typed.ok());
+  EXPECT_EQ(typed->list("--sizes"), (std::vector<std::string>{"512", "4096", "1048576"}));
+}
+
+TEST(Parse, ABooleanCanBeTurnedOff) {
+  auto typed = parse({"profile", "--quick=false", "--autonomous=true", "-v", "-v"});
+  ASSERT_TRUE(typed.ok());
+  EXPECT_FALSE(typed->has("--quick"));
+  EXPECT_TRUE(typed->given("--quick"));
+  EXPECT_TRUE(typed->has("--autonomous"));
+  EXPECT_TRUE(typed->has("--verbose"));
+}
+
+TEST(Parse, TheKernelMayBeLeftToTheRepository) {
+  for (const char* command : {"profile", "optimize", "finalize", "run", "bench", "verify"}) {
+    auto typed = parse({command});
+    ASSERT_TRUE(typed.ok()) << command;
+    EXPECT_TRUE(typed->arguments.empty());
+    EXPECT_EQ(typed->command->offer, Offer::kernels);
+  }
+}
+
+TEST(Parse, EveryCommandTellsHelpAndVersionWithoutItsArguments) {
+  for (const CommandSpec& command : all_commands()) {
+    EXPECT_TRUE(parse({command.name, "-h"})->help) << command.name;
+    EXPECT_TRUE(parse({command.name, "-V"})->version) << command.name;
+  }
+  EXPECT_EQ(parse({"-V"})->command->name, "version");
+}
+
 TEST(Parse, FlagsMayStandBeforeTheKernel) {
   auto typed = parse({"profile", "--quick", "rms_norm"});
   ASSERT_TRUE(typed.ok());
@@ -77,11 +110,17 @@ TEST(Parse, AnswersWrongWordsWithWhatWasMeant) {
       {{"profile", "rms_norm", "--goal", "fast"}, "'fast'", "--help"},
       {{"profile", "rms_norm", "--seed", "-1"}, "'-1'", "--help"},
       {{"profile", "rms_norm", "--seed", "1e9"}, "'1e9'", "--help"},
+      {{"profile", "rms_norm", "--seed", "9007199254740993"}, "'9007199254740993'", "--help"},
+      {{"optimize", "rms_norm", "--max-variants", "0"}, "'0'", "--help"},
+      {{"profile", "rms_norm", "--sizes", "4x"}, "'4x'", "--sizes 512,4k"},
+      {{"profile", "rms_norm", "--sizes", "1024,,8"}, "empty", "--help"},
+      {{"profile", "rms_norm", "--quick=maybe"}, "'--quick=maybe'", "--help"},
+      {{"list", "-v", "--quiet"}, "both", "leave one"},
       {{"profile", "rms_norm", "--option", "gemma"}, "'gemma'", "casting_mode=gemma"},
       {{"profile", "rms_norm", "--workspace", ""}, "empty", "--help"},
       {{"profile", "rms_norm", "--workspace=", "--json"}, "empty", "--help"},
       {{"profile", "--sizes=", "rms_norm"}, "empty", "--help"},
-      {{"profile"}, "none", "hone profile rms_norm"},
+      {{"counters"}, "none", "hone counters capture.csv"},
       {{"profile", "rms_norm", "swiglu"}, "'rms_norm swiglu'", "hone profile"},
       {{"list", "--sizes", "4"}, "belongs to other commands", "hone list"},
       {{"compare", "a"}, "'a'", "hone compare"},
@@ -112,6 +151,10 @@ TEST(Tables, NamesAreUniqueAndEveryFlagIsUsed) {
   for (const Flag& flag : all_flags()) {
     EXPECT_TRUE(flags.insert(flag.name).second) << flag.name;
     EXPECT_TRUE(used.count(flag.name)) << flag.name << " belongs to no command";
+    EXPECT_FALSE(flag.help.empty() || flag.help.back() == '.') << flag.name;
+    EXPECT_EQ(flag.kind == FlagKind::boolean, flag.value_name.empty()) << flag.name;
+    EXPECT_EQ(flag.kind == FlagKind::integer, flag.least < flag.most) << flag.name;
+    for (const std::string& other : flag.excludes) ASSERT_NE(find_flag(other), nullptr) << flag.name;
   }
 }
 

@@ -64,6 +64,7 @@ class ProgramTest : public ::testing::Test {
     command.arguments = std::move(arguments);
     command.environment = std::move(environment);
     command.environment["HONE_SETTINGS_DIR"] = folder_ / "settings";
+    command.environment.try_emplace("XDG_CONFIG_HOME", folder_ / "configuration");  // not the user's own
     command.deadline_ms = 250'000;
     const auto outcome = processes_.run(command);
     EXPECT_TRUE(outcome.ok());

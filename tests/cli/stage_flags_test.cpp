@@ -63,6 +63,14 @@ TEST_F(StageFlags, EachThatDiffersIsAnErrorOfUse) {
   refused({"--option", "offset=1"}, "offset=1");
 }
 
+TEST_F(StageFlags, WhatAConfigurationFileSetsIsNotAskedFor) {
+  auto typed = parse({"optimize", "rms_norm"});
+  ASSERT_TRUE(typed);
+  typed->defaults = {{"--dtype", {"bf16"}}, {"--sizes", {"64"}}};
+  asked.dtype = "bf16", asked.sizes = {"64"};
+  EXPECT_TRUE(check_flags(*typed, asked, profiled));
+}
+
 TEST_F(StageFlags, OneCommandForAllStagesHasTakenTheProfileItself) {
   asked.dtype = "bf16";
   EXPECT_TRUE(checked({"run", "rms_norm", "--dtype", "bf16"}));

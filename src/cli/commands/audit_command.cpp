@@ -3,7 +3,6 @@
 #include "cli/print_error.hpp"
 #include "model/source_facts.hpp"
 #include "render/terminal/audit_table.hpp"
-#include "render/terminal/style.hpp"
 #include "source/audit.hpp"
 
 namespace hone::cli {
@@ -14,7 +13,7 @@ int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream
   if (options.json) {
     out << model::to_json(*audit) << '\n';
   } else {
-    out << render::audit_table(*audit, {options.verbose});
+    out << render::audit_table(*audit, {options.verbose, options.style.width});
   }
   for (const model::SourceProblem& problem : audit->problems) {
     const std::string place = problem.line > 0 ? ":" + std::to_string(problem.line) : "";

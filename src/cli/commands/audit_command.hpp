@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::cli {
 
@@ -14,6 +15,7 @@ struct AuditOptions {
   bool json = false;             // the document hone.audit/1 on `out`, nothing else there
   bool verbose = false;          // the table lists loops, reductions and hints of each kernel too
   std::vector<long long> sizes;  // row lengths to show masked lanes for; empty: the usual ones
+  render::Style style = {};
 };
 
 // Returns the exit code: 0 when every path was audited, even if a file has syntax errors (they are reported); otherwise

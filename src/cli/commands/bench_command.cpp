@@ -1,5 +1,5 @@
-// hone bench KERNEL...: every pass at each size beside the other providers, interleaved in one run.
-#include <cstdlib>
+// hone bench [KERNEL...]: every pass at each size beside the other providers, interleaved in one run.
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -9,18 +9,24 @@
 #include "cli/command.hpp"
 #include "cli/history_records.hpp"
 #include "cli/terminal.hpp"
-#include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
 
 namespace {
 
-base::Result<void> check_providers(const std::vector<std::string>& providers) {
-  for (const std::string& provider : providers)
-    if (provider != "native" && provider != "eager" && !of_python(provider))
-      return base::Error{base::ErrorKind::usage, "providers out of native, eager, liger, torch", "'" + provider + "'",
-                         "--provider", "correct its name or leave it out"};
-  return {};
+// Those asked for, or the usual ones: the kernel itself and what it is held against.
+base::Result<std::vector<std::string>> providers_of(const CommandContext& context, repository::Session& session) {
+  const bool built_in = context.meant.repository_directory.empty();
+  std::vector<std::string> usual = {built_in ? "native" : session.own_provider()};
+  for (const std::string& provider : session.baseline_providers()) usual.push_back(provider);
+  if (!context.typed.has("--provider")) return usual;
+  std::vector<std::string> known = usual;
+  if (built_in) known.insert(known.end(), {"liger", "torch"});
+  for (const std::string& provider : context.typed.list("--provider"))
+    if (std::find(known.begin(), known.end(), provider) == known.end())
+      return base::Error{base::ErrorKind::usage, "providers out of " + base::join_text(known, ", "),
+                         "'" + provider + "'", "--provider", "correct its name or leave it out"};
+  return context.typed.list("--provider");
 }
 
 // What was measured of this kernel and can be trusted.
@@ -32,7 +38,7 @@ void keep_rows(const CommandContext& context, repository::Session& session, cons
   std::vector<history::Measurement> kept;
   for (const BenchRow& row : rows) {
     if (row.kernel != request.kernel || !row.untrusted.empty() || !(row.device_ms.p50 > 0)) continue;
-    const history::Role role = row.provider == "native" ? history::Role::own : history::Role::baseline;
+    const history::Role role = row.own ? history::Role::own : history::Role::baseline;
     for (const auto& [metric, value] : {std::pair{"speed", row.device_ms}, std::pair{"wall", row.wall_ms}})
       kept.push_back({session.x_name(), row.x_value, row.mode, row.provider, role, metric, "ms", value.p20, value.p50,
                       value.p80, value.samples});
@@ -46,23 +52,26 @@ void keep_rows(const CommandContext& context, repository::Session& session, cons
 }  // namespace
 
 int run_bench(const CommandContext& context) {
-  const std::vector<std::string> providers = context.typed.list("--provider");
-  if (auto valid = check_providers(providers); !valid) return fail(context, valid.error());
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return fail(context, opened.error());
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
-                            context.meant.talk.verbose);
+  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose);
   std::vector<BenchRow> rows;
   model::Ceilings ceilings;
-  const char* interpreter = std::getenv("HONE_PYTHON");
+  const bool built_in = context.meant.repository_directory.empty();
   const std::string scratch = context.machine.files.absolute(base::join(context.meant.workspace, ".providers"));
-  std::unique_ptr<repository::liger::PythonProviders> python;
   std::vector<std::unique_ptr<repository::Session>> sessions;
+  std::vector<std::string> providers;
   for (const std::string& kernel : context.typed.arguments) {  // every name is checked before the first is timed
     model::Request request = context.meant.request;
     request.kernel = kernel;
     auto session = opened->repository->open(request);
     if (!session) return fail(context, session.error());
+    if (const std::string why = (*session)->unmeasurable(); !why.empty())
+      return fail(context, {base::ErrorKind::preflight, "a machine on which " + kernel + " can be run and timed", why,
+                            context.meant.device, "choose another --device; 'hone doctor' shows what is missing"});
+    auto chosen = providers_of(context, **session);
+    if (!chosen) return fail(context, chosen.error());
+    providers = std::move(*chosen);
     sessions.push_back(std::move(*session));
   }
   for (auto& session : sessions) {
@@ -73,10 +82,9 @@ int run_bench(const CommandContext& context) {
     auto measured = session->ceilings();
     if (!measured) return fail(context, measured.error());
     ceilings = *measured;
-    python = std::make_unique<repository::liger::PythonProviders>(repository::liger::ProviderContext{
-        context.machine.files, context.machine.processes, scratch,
-        interpreter && *interpreter ? interpreter : "python3", session->device().id});
-    if (auto done = bench_kernel(*session, request, providers, *python, progress, rows); !done)
+    repository::liger::PythonProviders python({context.machine.files, context.machine.processes, scratch,
+                                               python_program(), session->device().id});
+    if (auto done = bench_kernel(*session, request, providers, built_in ? &python : nullptr, progress, rows); !done)
       return fail(context, done.error());
     keep_rows(context, *session, request, rows);
     session.reset();
@@ -85,7 +93,7 @@ int run_bench(const CommandContext& context) {
   if (context.meant.talk.json)
     context.out << bench_json(rows, ceilings);
   else
-    print_bench(context.out, rows, ceilings);
+    print_bench(context.out, rows, ceilings, context.style());
   const std::vector<std::string> untrusted = untrusted_rows(rows);
   if (untrusted.empty()) return 0;
   context.err << fmt::format("\nhone: {} of these rows can not be trusted; measure them on a quieter machine\n",

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/history_records.hpp"
 #include "cli/stage_context.hpp"
+#include "render/table.hpp"
 #include "stages/compare/compare.hpp"
 
 namespace hone::cli {
@@ -63,8 +64,8 @@ base::Result<Operand> operand_at_commit(const CommandContext& context, const std
   return Operand{meant.workspace, kernel, name, *text};
 }
 
-base::Result<Operand> operand(const CommandContext& context, const std::string& text) {
-  const std::string kernel = context.typed.text("--kernel"), folder = base::parent(text), name = base::file_name(text);
+base::Result<Operand> operand(const CommandContext& context, const std::string& text, const std::string& kernel) {
+  const std::string folder = base::parent(text), name = base::file_name(text);
   const bool bare = text.find('/') == std::string::npos, file = !is_variant(name) && context.machine.files.exists(text);
   if (!kernel.empty() && (bare || file)) {
     if (is_variant(text) || file) return Operand{context.meant.workspace, kernel, text, ""};
@@ -96,7 +97,10 @@ void keep_cells(const CommandContext& context, const std::string& root, reposito
 }  // namespace
 
 int run_compare(const CommandContext& context) {
-  auto a = operand(context, context.typed.arguments[0]), b = operand(context, context.typed.arguments[1]);
+  std::string kernel = context.typed.text("--kernel");
+  if (kernel.empty() && context.typed.has("--repo"))
+    if (auto only = only_kernel(context.machine, context.meant)) kernel = *only;
+  auto a = operand(context, context.typed.arguments[0], kernel), b = operand(context, context.typed.arguments[1], kernel);
   if (!a) return fail(context, a.error());
   if (!b) return fail(context, b.error());
   if (a->kernel != b->kernel || a->root != b->root)
@@ -106,7 +110,7 @@ int run_compare(const CommandContext& context) {
   Meant meant = context.meant;
   meant.request.kernel = a->kernel;
   meant.workspace = a->root;
-  const CommandContext with_kernel{context.typed, meant, context.machine, context.out, context.err};
+  const CommandContext with_kernel{context.typed, meant, context.machine, context.out, context.notes, context.err};
   StageContext stage(with_kernel);
   // Also for reading: opening a workspace takes back an installation that looks unverified, as that of a run at work does.
   if (auto claimed = stage.claim_workspace(with_kernel); !claimed) return fail(context, claimed.error());
@@ -139,16 +143,23 @@ int run_compare(const CommandContext& context) {
     context.out << stages::to_json(*outcome) << "\n";
     return 0;
   }
-  context.out << fmt::format(
-      "{}: {} against {} on {} (ratio = time of {} over time of {})\n\n{:>12}  {:<10}{:>8}{:>20}  {}\n",
-      outcome->kernel, outcome->candidate, outcome->baseline, outcome->device, outcome->candidate, outcome->baseline,
-      (*session)->x_name(), "mode", "ratio", "interval", "verdict");
+  for (const std::string& line :
+       render::wrap(fmt::format("{}: {} against {} on {} (ratio = time of {} over time of {})", outcome->kernel,
+                                outcome->candidate, outcome->baseline, outcome->device, outcome->candidate,
+                                outcome->baseline),
+                    context.style().width))
+    context.out << line << "\n";
+  render::Table table({{(*session)->x_name(), render::Align::right},
+                       {"mode"},
+                       {"ratio", render::Align::right},
+                       {"interval", render::Align::right},
+                       {"verdict"}});
   for (const stages::ComparedCell& each : outcome->cells)
-    context.out << fmt::format(
-        "{:>12}  {:<10}{:>8.4f}{:>20}  {}{}\n", each.cell.x_value, each.cell.mode, each.comparison.ratio,
-        fmt::format("{:.4f} to {:.4f}", each.comparison.ci_low, each.comparison.ci_high),
-        model::word(each.comparison.verdict),
-        each.comparison.verdict == model::Verdict::unresolved ? ": " + each.comparison.reason : "");
+    table.add_row({each.cell.x_value, each.cell.mode, fmt::format("{:.4f}", each.comparison.ratio),
+                   fmt::format("{:.4f} to {:.4f}", each.comparison.ci_low, each.comparison.ci_high),
+                   model::word(each.comparison.verdict) +
+                       (each.comparison.verdict == model::Verdict::unresolved ? ": " + each.comparison.reason : "")});
+  context.out << "\n" << table.terminal(context.style());
   return 0;
 }
 

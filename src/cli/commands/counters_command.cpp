@@ -61,9 +61,9 @@ render::Table overview(const counters::Capture& capture, const std::vector<Kerne
   render::Table table({{"#", Align::right},
                        {"kernel"},
                        {"us", Align::right},
-                       {"occupancy", Align::right},
-                       {"compute", Align::right},
-                       {"memory", Align::right},
+                       {"occupancy", Align::right, 3},
+                       {"compute", Align::right, 2},
+                       {"memory", Align::right, 1},
                        {"of ceiling", Align::right},
                        {"class"}});
   for (std::size_t i = 0; i < capture.kernels.size(); ++i) {
@@ -81,13 +81,7 @@ render::Table overview(const counters::Capture& capture, const std::vector<Kerne
 
 void print_wrapped(const std::string& label, const std::string& text, const render::Style& style, std::ostream& out) {
   constexpr std::size_t kLabel = 12;
-  const std::vector<std::string> lines =
-      render::wrap(render::printable(text), style.width > kLabel + 20 ? style.width - kLabel : 20);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    out << (i == 0 ? style.paint(label, render::Ink::dim) +
-                         std::string(label.size() < kLabel ? kLabel - label.size() : 1, ' ')
-                   : std::string(kLabel, ' '))
-        << lines[i] << '\n';
+  out << render::labelled(label, text, style, kLabel);
 }
 
 std::string launch_line(const CounterSummary& kernel) {
@@ -158,6 +152,19 @@ base::Result<std::vector<std::string>> write_pictures(const counters::Capture& c
 
 }  // namespace
 
+namespace {
+
+// A file that the command line names: where it can not be read, the command line asks for what there is not.
+base::Result<std::string> read_named(base::FileSystem& files, const std::string& path) {
+  auto text = files.read(path);
+  if (text) return text;
+  base::Error error = text.error();
+  error.kind = base::ErrorKind::usage;
+  return error;
+}
+
+}  // namespace
+
 base::Result<ReadCeilings> read_ceilings(const std::string& json, const std::string& where) {
   const std::string remedy = "give a saved profile.json, or a document such as {\"copy_bytes_per_s\": 4.27e12}";
   auto tree = model::parse_json(json, where, remedy);
@@ -202,7 +209,7 @@ base::Result<ReadCeilings> read_ceilings(const std::string& json, const std::str
 
 int run_counters(const CountersOptions& options, std::ostream& out, std::ostream& err) {
   base::SystemFiles files;
-  auto text = files.read(options.file);
+  auto text = read_named(files, options.file);
   if (!text) return print_error(text.error(), options.json, out, err);
   auto capture = counters::read_ncu_csv(*text, options.file);
   if (!capture) return print_error(capture.error(), options.json, out, err);
@@ -212,7 +219,7 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
   device.name = capture->device_name;
   device.compute_capability = capture->compute_capability;
   if (!options.ceilings_file.empty()) {
-    auto ceilings_text = files.read(options.ceilings_file);
+    auto ceilings_text = read_named(files, options.ceilings_file);
     if (!ceilings_text) return print_error(ceilings_text.error(), options.json, out, err);
     auto ceilings = read_ceilings(*ceilings_text, options.ceilings_file);
     if (!ceilings) return print_error(ceilings.error(), options.json, out, err);
@@ -238,7 +245,7 @@ int run_counters(const CountersOptions& options, std::ostream& out, std::ostream
     out << document(*capture, diagnoses, device.ceilings, pictures) << '\n';
     return 0;
   }
-  const render::Style style{options.color, options.width};
+  const render::Style& style = options.style;
   out << overview(*capture, diagnoses).terminal(style);
   for (std::size_t i = 0; i < capture->kernels.size(); ++i)
     print_kernel(i + 1, capture->kernels[i], diagnoses[i], style, out);

@@ -1,12 +1,12 @@
 // hone counters FILE.csv: a recorded Nsight Compute capture as a summary, class and evidence for each kernel.
 #pragma once
 
-#include <cstddef>
 #include <iosfwd>
 #include <string>
 
 #include "base/result.hpp"
 #include "model/device_info.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::cli {
 
@@ -15,8 +15,7 @@ struct CountersOptions {
   std::string ceilings_file;  // --ceilings; empty: kernels are held against nominal peaks only
   std::string svg_folder;     // --svg; empty: no pictures
   bool json = false;
-  bool color = false;
-  std::size_t width = 100;  // columns of the terminal
+  render::Style style;
 };
 
 inline constexpr const char* kCountersSchema = "hone.counters/1";

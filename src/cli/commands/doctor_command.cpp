@@ -1,4 +1,4 @@
-// hone doctor: what this machine has, what is missing, what that costs, and how to get it.
+// hone doctor: what this machine has, what is missing, what you lose without it, and how to get it.
 #include <cstdlib>
 #include <map>
 #include <ostream>
@@ -121,7 +121,7 @@ int run_doctor(const CommandContext& context) {
   auto device = open_device(context.machine, context.meant.device);
   if (!device) return fail(context, device.error());
   const model::DeviceInfo& info = (*device)->info();
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
+  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live,
                             context.meant.talk.verbose);
   base::Result<model::Ceilings> ceilings = model::Ceilings{};
   if (!info.compiler.empty()) {
@@ -179,10 +179,12 @@ int run_doctor(const CommandContext& context) {
                                   {"driver", info.driver},
                                   {"ceilings", measured},
                                   {"notes", ceilings->notes}}}},
-                               {"parts", found}};
+                               {"parts", found},
+                               {"configuration", context.meant.configuration}};
     context.out << document.dump(2) << "\n";
     return code;
   }
+  const std::string configuration = base::join_text(context.meant.configuration, ", then ");
   const bool gpu = info.kind == "cuda";
   context.out << fmt::format("{}  {}\n  {} {}, {}{}, {:.1f} GB memory\n", info.id, info.name, info.sm_count,
                              gpu ? "multiprocessors" : "cores", info.architecture,
@@ -203,13 +205,19 @@ int run_doctor(const CommandContext& context) {
     context.out << fmt::format("  {:<28}{:>9.2f} {:<8} (p20 {:.2f}, p80 {:.2f}, {} samples)\n", name,
                                ceiling.p50 / scale, unit, ceiling.p20 / scale, ceiling.p80 / scale, ceiling.samples);
   }
-  for (const std::string& note : ceilings->notes) context.out << "  " << note << "\n";
+  const render::Style& style = context.style();
+  for (const std::string& note : ceilings->notes) context.out << render::labelled("", note, style, 2);
   context.out << "\n";
+  constexpr std::size_t kName = 30, kNarrowName = 24;
+  const std::size_t name = style.width < 80 ? kNarrowName : kName;
   for (const Part& each : parts) {
-    context.out << fmt::format("{:<30}{}\n", each.name, each.found);
+    context.out << render::labelled(each.name, each.found, style, name,
+                                    each.present ? render::Ink::plain : render::Ink::warning);
     if (!each.present)
-      context.out << fmt::format("{:<30}  costs: {}\n{:<30}  to do: {}\n", "", each.cost, "", each.remedy);
+      context.out << render::labelled("  you lose", each.cost, style, name)
+                  << render::labelled("  to do", each.remedy, style, name);
   }
+  context.out << render::labelled("configuration", configuration.empty() ? "no file" : configuration, style, name);
   return code;
 }
 

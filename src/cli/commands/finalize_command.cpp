@@ -1,17 +1,15 @@
 // hone finalize KERNEL, and hone run KERNEL, which is all three stages in a row.
 #include "cli/commands/stage_commands.hpp"
 #include "cli/commit.hpp"
+#include "cli/early_checks.hpp"
 #include "cli/history_records.hpp"
+#include "cli/suggested_commands.hpp"
 #include "stages/finalize/finalize.hpp"
 
 namespace hone::cli {
 
 StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   const bool push = context.typed.has("--push"), commit = push || context.typed.has("--commit");
-  if (commit && context.meant.repository_directory.empty())
-    return {false, fail(context, {base::ErrorKind::usage, "--repo with --commit or --push",
-                                  "the built-in kernels, whose settings are no files of a repository", "command line",
-                                  "leave them out"})};
   auto workspace = open_workspace(context, stage.ports());
   if (!workspace) return {false, fail(context, workspace.error())};
   auto profile = workspace->load_profile();
@@ -28,6 +26,7 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   options.autonomous = context.meant.autonomous;
   options.seed = profile->request.seed;
   options.command = context.meant.command_line;
+  options.optimize_command = suggested(context.typed, "optimize", context.meant.request.kernel);
   auto outcome = stages::finalize(**session, options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
@@ -48,19 +47,21 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
     context.out << model::to_json(outcome->report) << "\n";
     return {false, code};
   }
-  context.out << render::report_summary(outcome->report, render::Style{context.meant.talk.color}) << "report    "
+  context.out << render::report_summary(outcome->report, context.style()) << "report    "
               << workspace->folder() << "/report.md\n";
   if (!committed.empty()) context.out << "commit    " << committed << "\n";
   return {true, code};
 }
 
 int run_finalize(const CommandContext& context) {
+  if (auto right = check_flags_alone(context); !right) return fail(context, right.error());
   StageContext stage(context);
   if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   return finalize_stage(context, stage).code;
 }
 
 int run_all(const CommandContext& context) {
+  if (auto right = check_flags_alone(context); !right) return fail(context, right.error());
   StageContext stage(context);
   if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   if (StageEnd end = profile_stage(context, stage, false); !end.go_on) return end.code;

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/history_records.hpp"
+#include "cli/suggested_commands.hpp"
 #include "history/suspicion.hpp"
 #include "model/json_value.hpp"
 #include "render/format.hpp"
@@ -78,10 +79,10 @@ void list(const CommandContext& context, const std::vector<KeptRun>& runs, const
                        {"created"},
                        {"stage"},
                        {"kernel"},
-                       {"dtype"},
-                       {"device"},
-                       {"commit"},
-                       {"rows", Align::right}});
+                       {"dtype", Align::left, 1},
+                       {"device", Align::left, 2},
+                       {"commit", Align::left, 3},
+                       {"rows", Align::right, 4}});
   for (const KeptRun& kept : runs)
     table.add_row({id_text(kept.run), kept.run.created, kept.run.stage, kept.run.kernel, kept.run.dtype,
                    kept.run.device, kept.run.commit, std::to_string(kept.measurements.size())});
@@ -108,9 +109,9 @@ void show(const CommandContext& context, const KeptRun& kept, const render::Styl
                        {"provider"},
                        {"metric"},
                        {"median", Align::right},
-                       {"p20 to p80", Align::right},
+                       {"p20 to p80", Align::right, 1},
                        {"unit"},
-                       {"samples", Align::right}});
+                       {"samples", Align::right, 2}});
   for (const Measurement& m : kept.measurements)
     table.add_row({m.x_value, m.mode, m.provider, m.metric, render::figure(m.p50), render::spread(m.p20, m.p80), m.unit,
                    std::to_string(m.samples)});
@@ -121,6 +122,8 @@ constexpr const char* kNoVerdict =
     "Two runs differ in clocks, heat, other load and drivers: these ratios are no verdict. 'hone compare' pairs the "
     "two in one "
     "session.";
+
+std::string no_verdict(const render::Style& style) { return render::labelled("", kNoVerdict, style, 0); }
 
 Json json_of(const history::Pairing& pair) {
   Json row = json_of(pair.after);
@@ -152,12 +155,12 @@ void compare(const CommandContext& context, const KeptRun& before, const KeptRun
                    render::figure(pair.before.p50), render::figure(pair.after.p50), fmt::format("{:.3f}", pair.ratio)});
   context.out << fmt::format("run {} ({}, {}) and run {} ({}, {})\n", before.run.id, before.run.created,
                              before.run.commit, after.run.id, after.run.created, after.run.commit)
-              << (pairs.empty() ? "no row is in both\n" : table.terminal(style)) << kNoVerdict << "\n";
+              << (pairs.empty() ? "no row is in both\n" : table.terminal(style)) << no_verdict(style);
 }
 
 // The paired comparison that would settle a suspicion, as far as one command can; what is missing for it in words.
-std::string settled_by(const history::Suspicion& s, const std::string& workspace) {
-  const std::string where = workspace == "optimization" ? "" : " --workspace " + workspace;
+std::string settled_by(const history::Suspicion& s, const Typed& typed) {
+  const std::string where = carried_flags(typed, *find_command("compare"));
   const bool native = s.before.repository == "native";
   const std::string &old = native ? s.before.commit : s.before.source_commit,
                     &now = native ? s.after.commit : s.after.source_commit;
@@ -187,7 +190,7 @@ void regressions(const CommandContext& context, const std::vector<KeptRun>& runs
                                     {"ratio", s.row.ratio},
                                     {"control_ratio", s.control > 0 ? Json(s.control) : Json()},
                                     {"against", s.against},
-                                    {"settled_by", settled_by(s, context.meant.workspace)}});
+                                    {"settled_by", settled_by(s, context.typed)}});
              }));
     made.add("note", kNoVerdict);
     context.out << made.dump() << "\n";
@@ -212,12 +215,12 @@ void regressions(const CommandContext& context, const std::vector<KeptRun>& runs
     table.add_row({s.after.kernel, s.row.after.x_value, s.row.after.mode, render::figure(s.row.before.p50),
                    render::figure(s.row.after.p50), fmt::format("{:.3f}", s.row.ratio),
                    id_text(s.before) + ", " + id_text(s.after), s.against.empty() ? "-" : s.against});
-    const std::string command = settled_by(s, context.meant.workspace);
+    const std::string command = settled_by(s, context.typed);
     if (std::find(commands.begin(), commands.end(), command) == commands.end()) commands.push_back(command);
   }
   context.out << "suspected, by two separate runs each:\n" << table.terminal(style) << "\nsettled by:\n";
   for (const std::string& command : commands) context.out << "  " << command << "\n";
-  context.out << kNoVerdict << "\n";
+  context.out << no_verdict(style);
 }
 
 base::Result<const KeptRun*> run_with(const std::vector<KeptRun>& runs, const std::string& text) {
@@ -246,7 +249,7 @@ int run_history(const CommandContext& context) {
   if (!database) return fail(context, database.error());
   const auto runs = database->runs(context.typed.text("--kernel"));
   if (!runs) return fail(context, runs.error());
-  const render::Style style{context.meant.talk.color};
+  const render::Style& style = context.style();
   std::vector<const KeptRun*> chosen;
   for (std::size_t i = 1; i <= ids; ++i) {
     auto run = run_with(*runs, words[i]);

@@ -1,11 +1,11 @@
 // hone list: needs no device.
 #include <ostream>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "render/table.hpp"
 
 namespace hone::cli {
 
@@ -26,10 +26,15 @@ int run_list(const CommandContext& context) {
         << "\n";
     return 0;
   }
+  if (context.typed.has("--names")) {
+    for (const repository::KernelEntry& entry : entries) context.out << entry.name << "\n";
+    return 0;
+  }
+  render::Table table({{"kernel"}, {"tier", render::Align::right, 1}, {"dtypes", render::Align::left, 2}, {"what it is"}});
   for (const repository::KernelEntry& entry : entries)
-    context.out << fmt::format("{:<28} tier {}  {:<16} {}\n", entry.name, entry.tier,
-                               base::join_text(entry.dtypes, " "),
-                               entry.description.substr(0, entry.description.find('\n')));
+    table.add_row({entry.name, std::to_string(entry.tier), base::join_text(entry.dtypes, " "),
+                   entry.description.substr(0, entry.description.find('\n'))});
+  context.out << table.terminal(context.style());
   return 0;
 }
 

@@ -3,7 +3,9 @@
 #include <thread>
 
 #include "cli/commands/stage_commands.hpp"
+#include "cli/early_checks.hpp"
 #include "cli/history_records.hpp"
+#include "cli/suggested_commands.hpp"
 #include "stages/optimize/optimize.hpp"
 
 namespace hone::cli {
@@ -19,6 +21,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   if (!opened) return {false, fail(context, opened.error())};
   auto session = opened->repository->open(profile->request);  // the same sizes, dtype and options as the profile's
   if (!session) return {false, fail(context, session.error())};
+  if (auto right = check_against(context, **session); !right) return {false, fail(context, right.error())};
 
   stages::OptimizeOptions options;
   options.max_variants = context.meant.max_variants;
@@ -30,7 +33,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   constexpr unsigned kMostBuildThreads = 32;
   options.build_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostBuildThreads));
   options.command = context.meant.command_line;
-  options.next_command = "hone finalize " + context.meant.request.kernel + carried_flags(context);
+  options.next_command = suggested(context.typed, "finalize", context.meant.request.kernel);
   auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
@@ -41,8 +44,8 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
     context.out << model::to_json(outcome->comparison) << "\n";
     return {false, 0};
   }
-  std::ostream& people = context.meant.talk.json ? context.err : context.out;
-  people << render::comparison_summary(outcome->comparison, render::Style{context.meant.talk.color}) << "comparison  "
+  std::ostream& people = context.people();
+  people << render::comparison_summary(outcome->comparison, context.style()) << "comparison  "
          << workspace->folder() << "/comparison.md\n";
   const bool accepted = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended;
   if (last || outcome->decision.ended) people << "next        " << options.next_command << "\n";
@@ -50,6 +53,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
 }
 
 int run_optimize(const CommandContext& context) {
+  if (auto right = check_flags_alone(context); !right) return fail(context, right.error());
   StageContext stage(context);
   if (auto claimed = stage.claim_workspace(context); !claimed) return fail(context, claimed.error());
   return optimize_stage(context, stage, true).code;

@@ -1,10 +1,23 @@
 // hone profile KERNEL
 #include "cli/commands/stage_commands.hpp"
+#include "cli/early_checks.hpp"
 #include "cli/history_records.hpp"
+#include "cli/suggested_commands.hpp"
 #include "stages/profile/profile.hpp"
 #include "stages/unfinished.hpp"
 
 namespace hone::cli {
+
+namespace {
+
+base::Error nobody_to_ask(bool json) {
+  return {base::ErrorKind::usage, "a terminal, to ask after each stage, or --autonomous",
+          json ? "--json, with which nobody is asked" : "no terminal and no --autonomous", "command line",
+          "add --autonomous to accept at every checkpoint; or give the stages one by one, each ends by itself: "
+          "hone profile, hone optimize, hone finalize"};
+}
+
+}  // namespace
 
 StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool last) {
   // Only a workspace that stands can hold an unverified installation; a new one is made when everything else is in order.
@@ -17,23 +30,18 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   }
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
-  if (!last && !context.meant.autonomous && !context.meant.talk.interactive) {
-    auto session = opened->repository->open(context.meant.request);  // what is wrong with the request is said first
-    if (!session) return {false, fail(context, session.error())};
-    return {false,
-            fail(context,
-                 {base::ErrorKind::usage, "a terminal, to ask after each stage, or --autonomous",
-                  context.meant.talk.json ? "--json, with which nobody is asked" : "no terminal and no --autonomous",
-                  "command line",
-                  "add --autonomous to accept at every checkpoint; or give the stages one by one, each ends by itself: "
-                  "hone profile, hone optimize, hone finalize"})};
-  }
-  std::ostream& people = context.meant.talk.json ? context.err : context.out;
-  const render::Style style{context.meant.talk.color};
-  if (!last && earlier && !context.meant.fresh) {
+  std::ostream& people = context.people();
+  const render::Style& style = context.style();
+  if (!last) {
+    // What is wrong with the request or with a later stage's is said before this one measures.
     auto session = opened->repository->open(context.meant.request);
     if (!session) return {false, fail(context, session.error())};
-    if (const auto profile = stages::unfinished_run(**session, context.meant.request, *earlier, recovered)) {
+    if (auto right = check_against(context, **session); !right) return {false, fail(context, right.error())};
+    if (!context.meant.autonomous && !context.meant.talk.interactive)
+      return {false, fail(context, nobody_to_ask(context.meant.talk.json))};
+    const bool resumes = earlier && !context.meant.fresh;
+    if (const auto profile = resumes ? stages::unfinished_run(**session, context.meant.request, *earlier, recovered)
+                                     : std::nullopt) {
       stage.ports().progress.message("going on with the profile of " + profile->created +
                                      ", whose run was stopped before its report; --fresh measures anew");
       people << render::profile_summary(*profile, style);
@@ -44,7 +52,7 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   options.workspace_root = context.meant.workspace;
   options.command = context.meant.command_line;
   options.autonomous = context.meant.autonomous;
-  options.next_command = "hone optimize " + context.meant.request.kernel + carried_flags(context);
+  options.next_command = suggested(context.typed, "optimize", context.meant.request.kernel);
   auto outcome = stages::profile(*opened->repository, context.meant.request, options, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};

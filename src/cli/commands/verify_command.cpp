@@ -1,5 +1,7 @@
 // hone verify KERNEL...: the verification matrix with the settings in force. Zero cases run is a failure.
+#include <array>
 #include <functional>
+#include <map>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "render/table.hpp"
 #include "repository/manifest/manifest_session.hpp"
 #include "repository/native/verify_all.hpp"
 
@@ -73,7 +76,7 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
 }  // namespace
 
 int run_verify(const CommandContext& context) {
-  TerminalProgress progress(context.err, context.machine.clock, context.meant.talk.interactive,
+  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live,
                             context.meant.talk.verbose);
   const Progress each = [&](int done, int total, const repository::CaseResult& result) {
     progress.advance(done, total, result.label);
@@ -107,18 +110,25 @@ int run_verify(const CommandContext& context) {
     context.out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return code;
   }
-  std::map<std::string, std::array<double, 3>> table;  // kernel mode dtype -> passed, failed, largest error
+  std::map<std::array<std::string, 3>, std::array<double, 3>> sums;  // passed, failed, largest error
   for (const auto& result : cases) {
-    auto& row = table[fmt::format("{:<28}{:<10}{:<6}", result.kernel, result.mode, result.dtype)];
+    auto& row = sums[{result.kernel, result.mode, result.dtype}];
     row[result.passed ? 0 : 1] += 1;
     if (result.passed) row[2] = std::max(row[2], result.error);
     if (!result.passed)
       context.out << fmt::format("FAILED {} {} {}: {}\n", result.kernel, result.mode, result.label, result.failure);
   }
-  context.out << fmt::format("{:<28}{:<10}{:<6}{:>8}{:>8}{:>24}\n", "kernel", "mode", "dtype", "passed", "failed",
-                             "largest error / bound");
-  for (const auto& [name, row] : table)
-    context.out << fmt::format("{}{:>8}{:>8}{:>24.3f}\n", name, row[0], row[1], row[2]);
+  render::Table table({{"kernel"},
+                       {"mode"},
+                       {"dtype"},
+                       {"passed", render::Align::right},
+                       {"failed", render::Align::right},
+                       {"largest error / bound", render::Align::right}});
+  for (const auto& [name, row] : sums)
+    table.add_row({name[0], name[1], name[2], fmt::format("{}", row[0]), fmt::format("{}", row[1]),
+                   fmt::format("{:.3f}", row[2])},
+                  row[1] > 0 ? render::Ink::bad : render::Ink::plain);
+  context.out << table.terminal(context.style());
   context.out << fmt::format("{} passed, {} failed; {}\n", passed, failed, verified->reference);
   return code;
 }

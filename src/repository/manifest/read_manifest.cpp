@@ -90,6 +90,8 @@ base::Result<Manifest> ManifestReader::run() {
   if (!reading_.error) read_knobs();
   if (!reading_.error) read_passes();
   if (!reading_.error) read_test();
+  // Defaults of flags may stand beside the kernel; the command line reads them, and whoever names them here means no kernel's key.
+  if (!reading_.error) (void)top_.table("defaults");
   if (!reading_.error) top_.finish();
   if (reading_.error) return *reading_.error;
   return std::move(manifest_);

@@ -1,0 +1,239 @@
+#include "cli/configuration_file.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/regular_file.hpp"
+#include "base/text.hpp"
+#include "cli/environment.hpp"
+#include "repository/document/document.hpp"
+#include "repository/manifest/read_manifest.hpp"
+
+namespace hone::cli {
+
+namespace {
+
+using repository::at;
+using repository::Node;
+using repository::Place;
+
+constexpr const char* kTable = "defaults";
+
+// Whether a hone.toml describes a kernel too: then its other keys are read with the kernel.
+bool is_manifest(const Node& root) {
+  constexpr const char* kKeysOfManifests[] = {"name", "language", "source", "tensor", "pass"};
+  return std::any_of(std::begin(kKeysOfManifests), std::end(kKeysOfManifests),
+                     [&](const char* key) { return root.find(key) != nullptr; });
+}
+
+std::vector<std::string> keys_of(const std::vector<std::string>& flags) {
+  std::vector<std::string> keys;
+  for (const std::string& name : flags)
+    if (!find_flag(name)->one_call) keys.push_back(name.substr(2));
+  return keys;
+}
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> names;
+  for (const Flag& flag : all_flags()) names.push_back(flag.name);
+  return keys_of(names);
+}
+
+// Reads one file; the first thing that is wrong ends it.
+class Reader {
+ public:
+  Reader(std::string path, std::string home) : path_(std::move(path)), home_(std::move(home)) {}
+
+  // The values of one command; all tables are checked, whichever command it is.
+  base::Result<FlagValues> read(const Node& table, const CommandSpec& command) const {
+    FlagValues general, own;
+    for (const Node::Member& member : table.members) {
+      if (const CommandSpec* named = find_command(member.name);
+          named != nullptr && member.value.kind == Node::Kind::table) {
+        for (const Node::Member& inner : member.value.members)
+          if (auto done = add(inner, keys_of(named->flags), named == &command ? &own : nullptr); !done)
+            return done.error();
+        continue;
+      }
+      if (auto done = add(member, all_keys(), takes(command, "--" + member.name) ? &general : nullptr); !done)
+        return done.error();
+    }
+    for (auto& [flag, values] : general) own.emplace(flag, std::move(values));
+    return own;
+  }
+
+  base::Error wrong(const Place& place, std::string expected, std::string found, std::string remedy) const {
+    return {base::ErrorKind::usage, std::move(expected), std::move(found), at(path_, place), std::move(remedy)};
+  }
+
+ private:
+  static constexpr const char* kSee = "docs/configuration.md and 'hone COMMAND --help' describe the keys";
+
+  base::Result<void> add(const Node::Member& member, const std::vector<std::string>& keys, FlagValues* into) const {
+    if (std::find(keys.begin(), keys.end(), member.name) == keys.end()) {
+      const bool known = find_flag("--" + member.name) != nullptr;
+      return wrong(member.place, known ? "a flag that a file can set for this command" : "the name of a flag",
+                   "'" + member.name + "'", did_you_mean(member.name, keys, kSee));
+    }
+    const Flag& flag = *find_flag("--" + member.name);
+    auto values = values_of(flag, member.value);
+    if (!values) return values.error();
+    if (into != nullptr) (*into)[flag.name] = std::move(*values);
+    return {};
+  }
+
+  base::Result<std::vector<std::string>> values_of(const Flag& flag, const Node& node) const {
+    using Kind = Node::Kind;
+    std::vector<std::string> values;
+    const auto add_text = [&](const Node& item, const std::string& text) -> base::Result<void> {
+      auto read = read_value(flag, text, at(path_, item.place), kSee);
+      if (!read) return read.error();
+      values.push_back(flag.kind == FlagKind::path ? resolved(*read) : *read);
+      return {};
+    };
+    const auto add_scalar = [&](const Node& item, bool numbers) -> base::Result<void> {
+      if (item.kind == Kind::text) return add_text(item, item.text);
+      if (item.kind == Kind::whole && numbers) return add_text(item, std::to_string(item.whole));
+      return wrong(item.place, "'" + flag.name.substr(2) + "' as " + form(flag), item.kind_name(), kSee);
+    };
+    switch (flag.kind) {
+      case FlagKind::boolean:
+        if (node.kind != Kind::truth) break;
+        return node.truth ? values : std::vector<std::string>{"false"};
+      case FlagKind::list:
+      case FlagKind::sizes:
+        if (node.kind != Kind::array) break;
+        for (const Node& item : node.items)
+          if (auto done = add_scalar(item, flag.kind == FlagKind::sizes); !done) return done.error();
+        return values;
+      case FlagKind::pair:
+        if (node.kind != Kind::table) break;
+        for (const Node::Member& member : node.members) {
+          if (member.value.kind != Kind::text && member.value.kind != Kind::whole)
+            return wrong(member.place, "a text or an integer for '" + member.name + "'", member.value.kind_name(), kSee);
+          const std::string value =
+              member.value.kind == Kind::text ? member.value.text : std::to_string(member.value.whole);
+          if (auto done = add_text(member.value, member.name + "=" + value); !done) return done.error();
+        }
+        return values;
+      case FlagKind::integer:
+        if (node.kind != Kind::whole) break;
+        if (auto done = add_scalar(node, true); !done) return done.error();
+        return values;
+      case FlagKind::text:
+      case FlagKind::path:
+        if (node.kind != Kind::text) break;
+        if (auto done = add_scalar(node, false); !done) return done.error();
+        return values;
+    }
+    return wrong(node.place, "'" + flag.name.substr(2) + "' as " + form(flag), node.kind_name(), kSee);
+  }
+
+  static const char* form(const Flag& flag) {
+    switch (flag.kind) {
+      case FlagKind::boolean: return "true or false";
+      case FlagKind::integer: return "an integer";
+      case FlagKind::list: return "an array of texts";
+      case FlagKind::sizes: return "an array of sizes, such as [512, \"4k\"]";
+      case FlagKind::pair: return "a table, such as { casting_mode = \"gemma\" }";
+      case FlagKind::text:
+      case FlagKind::path: break;
+    }
+    return "a text";
+  }
+
+  // A path of a file is relative to that file, wherever hone is started.
+  std::string resolved(const std::string& path) const {
+    if (base::starts_with(path, "~/") && !home_.empty()) return base::join(home_, path.substr(2));
+    return base::join(base::parent(path_), path);
+  }
+
+  std::string path_, home_;
+};
+
+// The values a file holds for the command; none where it has no table of defaults.
+base::Result<std::optional<FlagValues>> read_file(base::FileSystem& files, const std::string& path, bool of_project,
+                                                  const CommandSpec& command, const std::string& home) {
+  auto text = base::read_regular(files, path, repository::kLargestDocumentBytes);
+  if (!text) return text.error();
+  auto root = repository::parse_document(*text, path);
+  if (!root) return root.error();
+  const Reader reader(path, home);
+  if (!of_project || !is_manifest(*root)) {
+    for (const Node::Member& member : root->members)
+      if (member.name != kTable)
+        return reader.wrong(member.place, "the table [defaults] and nothing beside it", "'" + member.name + "'",
+                            did_you_mean(member.name, {kTable}, "docs/configuration.md describes the file"));
+  }
+  const Node::Member* defaults = root->find(kTable);
+  if (defaults == nullptr) return std::optional<FlagValues>();
+  const Node* table = &defaults->value;
+  if (table->kind != Node::Kind::table)
+    return reader.wrong(table->place, "a table [defaults]", table->kind_name(), "write its keys below [defaults]");
+  auto values = reader.read(*table, command);
+  if (!values) return values.error();
+  return std::optional<FlagValues>(std::move(*values));
+}
+
+// Where a project's file may stand, the nearest first.
+std::vector<std::string> candidates(base::FileSystem& files, const ConfigurationPlaces& places) {
+  std::vector<std::string> paths;
+  const auto upwards_from = [&](std::string folder) {
+    while (true) {
+      paths.push_back(base::join(folder, repository::manifest::kManifestName));
+      const std::string above = base::parent(folder);
+      if (above == folder || above == ".") return;
+      folder = above;
+    }
+  };
+  if (!places.repository.empty()) {
+    const std::string named = base::join(places.current_folder, places.repository);
+    const bool folder = files.is_directory(named);
+    if (!folder && repository::manifest::is_manifest(files, named)) paths.push_back(named);
+    upwards_from(folder ? named : base::parent(named));
+  }
+  upwards_from(places.current_folder);
+  return paths;
+}
+
+}  // namespace
+
+base::Result<FlagDefaults> read_configuration(base::FileSystem& files, const CommandSpec& command,
+                                              const ConfigurationPlaces& places) {
+  FlagDefaults defaults;
+  const auto take = [&](const std::string& path, bool of_project) -> base::Result<bool> {
+    if (path.empty() || !files.exists(path) || files.is_directory(path)) return false;
+    auto values = read_file(files, path, of_project, command, places.home);
+    if (!values) return values.error();
+    if (!values->has_value()) return false;
+    defaults.files.push_back(path);
+    for (auto& [flag, value] : **values) defaults.values.emplace(flag, std::move(value));
+    return true;
+  };
+  for (const std::string& path : candidates(files, places)) {
+    auto taken = take(path, true);
+    if (!taken) return taken.error();
+    if (*taken) break;
+  }
+  if (auto taken = take(places.user_file, false); !taken) return taken.error();
+  std::erase_if(defaults.values, [](const auto& entry) {
+    return find_flag(entry.first)->kind == FlagKind::boolean && !entry.second.empty();
+  });
+  return defaults;
+}
+
+std::string user_configuration_file() {
+  const std::string configuration = variable("XDG_CONFIG_HOME"), home = variable("HOME");
+  if (base::starts_with(configuration, "/")) return base::join(configuration, "hone/config.toml");
+  return base::starts_with(home, "/") ? base::join(home, ".config/hone/config.toml") : "";
+}
+
+void take_defaults(Typed& typed, const FlagValues& defaults) {
+  for (const auto& [name, values] : defaults) {
+    const std::vector<std::string>& others = find_flag(name)->excludes;
+    if (std::none_of(others.begin(), others.end(), [&](const std::string& other) { return typed.given(other); }))
+      typed.defaults.emplace(name, values);
+  }
+}
+
+}  // namespace hone::cli
