@@ -212,6 +212,13 @@ TEST(Words, WithATermOfTheFieldAreNotParaphrasedInDocuments) {
     for (const std::string& fault : replaced_wordings_in(path, prose_of(text))) ADD_FAILURE() << fault;
 }
 
+TEST(Words, WithATermOfTheFieldAreNotParaphrasedInHelp) {
+  const Files sources = read_files(HONE_SOURCE_DIR, {"src/cli"}, {".cpp"});
+  ASSERT_GT(sources.size(), 10u);
+  for (const auto& [path, text] : sources)
+    for (const std::string& fault : replaced_wordings_in(path, literals_of(text))) ADD_FAILURE() << fault;
+}
+
 TEST(Words, ParaphrasedAreFoundAcrossLinesAndNotInCodeOrOtherWords) {
   const auto in_prose = [](const std::string& text) { return replaced_wordings_in("a.md", prose_of(text)); };
   EXPECT_THAT(in_prose("Each pass has its\nLeast  traffic, and more.\n"),
