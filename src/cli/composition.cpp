@@ -182,9 +182,9 @@ base::Result<std::unique_ptr<repository::liger::LigerRepository>> open_checkout(
   const std::string kernel = meant.request.kernel.empty() ? "checkout" : meant.request.kernel;
   // Scripts and variants lie in the workspace, under an absolute path: tests run in the checkout's folder.
   const std::string scratch = machine.files.absolute(base::join(base::join(meant.workspace, kernel), "overlay"));
-  return repository::liger::LigerRepository::open_checkout({machine.files, machine.processes, machine.clock,
-                                                            machine.files.absolute(meant.repository_directory), scratch,
-                                                            meant.device, python_program()});
+  return repository::liger::LigerRepository::open_checkout(
+      {machine.files, machine.processes, machine.clock, scratch, meant.device, python_program()},
+      machine.files.absolute(meant.repository_directory));
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ int run_bench(const CommandContext& context) {
     auto measured = session->ceilings();
     if (!measured) return fail(context, measured.error());
     ceilings = *measured;
-    repository::liger::PythonProviders python({context.machine.files, context.machine.processes, scratch,
-                                               python_program(), session->device().id});
+    repository::liger::PythonProviders python({context.machine.files, context.machine.processes, context.machine.clock,
+                                               scratch, session->device().id, python_program()});
     if (auto done = bench_kernel(*session, request, providers, built_in ? &python : nullptr, progress, rows); !done)
       return fail(context, done.error());
     keep_rows(context, *session, request, rows);

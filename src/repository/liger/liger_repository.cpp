@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "repository/liger/liger_session.hpp"
 #include "repository/liger/operators.hpp"
-#include "repository/liger/scripts.hpp"
+#include "repository/liger/records.hpp"
+#include "repository/python/python_session.hpp"
 #include "source/audit.hpp"
 #include "source/checkout.hpp"
 
@@ -22,6 +23,59 @@ base::Error usage(std::string expected, std::string found, std::string where, st
 
 std::string shown(const std::string& path, const std::string& root) {
   return base::starts_with(path, root + "/") ? path.substr(root.size() + 1) : path;
+}
+
+// The option of every operation that bounds the time of the checkout's own benchmark script.
+constexpr const char* kBenchmarkSeconds = "benchmark_seconds";
+constexpr std::int64_t kBenchmark_s = 75;
+
+// "src/liger_kernel/ops/experimental/embedding.py" -> "liger_kernel.ops.experimental.embedding".
+std::string module_of(std::string relative) {
+  if (base::starts_with(relative, "src/")) relative.erase(0, 4);
+  if (relative.size() > 3) relative.erase(relative.size() - 3);
+  std::replace(relative.begin(), relative.end(), '/', '.');
+  return relative;
+}
+
+model::Identity identity_of(const model::AuditedOp& op, const std::string& relative, const GitState& git) {
+  model::Identity identity;
+  const model::Preflight& preflight = op.preflight;
+  const std::string owner = kernel_owner(op);
+  identity.kernel = op.op;
+  identity.repository = "liger";
+  identity.source_file = {relative, true,
+                          owner.empty() ? (git.commit.empty() ? "" : "at commit " + git.commit.substr(0, 12)) : owner};
+  identity.benchmark_script = {preflight.benchmark_script, preflight.benchmark_exists,
+                               preflight.benchmark_exists ? "" : "the checkout has none"};
+  identity.test_file = {preflight.test_file, preflight.test_exists,
+                        preflight.test_exists ? "" : "the checkout has none"};
+  identity.tier = op.tier;
+  identity.tier_description = op.tier_reason;
+  return identity;
+}
+
+// The operation for the engine, without its text.
+python::OperatorSource source_of(const model::AuditedOp& op, const std::string& root, const GitState& git) {
+  python::OperatorSource source;
+  source.description = find_operator(op.op);
+  source.audited = op;
+  source.hash_scheme = "hone.liger/1";
+  source.provider = "liger";
+  source.place = "the checkout";
+  source.root = root;
+  source.import_root = kImportRoot;
+  source.package = kPackage;
+  source.path = base::join(root, op.files.front().path);
+  source.relative = shown(source.path, root);
+  source.module = module_of(source.relative);
+  source.identity = identity_of(op, source.relative, git);
+  if (op.preflight.test_exists) source.test_file = op.preflight.test_file;
+  source.judges = {op.preflight.test_file, "test/utils.py", "test/conftest.py", op.preflight.benchmark_script};
+  source.style_configuration = "pyproject.toml";
+  source.more_options = {kBenchmarkSeconds};
+  if (!source.description) source.more_options.push_back(kTokens);
+  source.problems = source_problems(op, root);
+  return source;
 }
 
 }  // namespace
@@ -41,30 +95,33 @@ std::vector<std::string> source_problems(const model::AuditedOp& op, const std::
   return problems;
 }
 
-base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(LigerContext context) {
-  while (context.root.size() > 1 && context.root.back() == '/') context.root.pop_back();
-  if (!source::checkout_at(context.files, context.root))
+base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(python::Context context,
+                                                                              std::string root) {
+  if (!operators()) return operators().error();
+  while (root.size() > 1 && root.back() == '/') root.pop_back();
+  if (!source::checkout_at(context.files, root))
     return usage("the root of a Liger-Kernel checkout, with src/liger_kernel/ops below it",
-                 context.files.exists(context.root) ? "another folder" : "nothing of that name", context.root,
+                 context.files.exists(root) ? "another folder" : "nothing of that name", root,
                  "name the folder that 'git clone' made; without --repo the built-in kernels are used");
-  context.root = context.files.canonical(context.root);
-  auto audit = source::audit_paths(context.files, {context.root});
+  root = context.files.canonical(root);
+  auto audit = source::audit_paths(context.files, {root});
   if (!audit) return audit.error();
-  return std::unique_ptr<LigerRepository>(new LigerRepository(std::move(context), std::move(*audit)));
+  return std::unique_ptr<LigerRepository>(
+      new LigerRepository(std::move(context), std::move(root), std::move(*audit)));
 }
 
 std::vector<KernelEntry> LigerRepository::list() const {
   std::vector<KernelEntry> entries;
   for (const model::AuditedOp& op : audit_.kernels) {
-    const OperatorFacts* facts = find_operator(op.op);
-    std::string description = op.files.empty() ? "" : shown(op.files.front().path, context_.root);
+    const auto description = find_operator(op.op);
+    std::string text = op.files.empty() ? "" : shown(op.files.front().path, root_);
     if (const std::string owner = kernel_owner(op); !owner.empty())
-      description += "; " + owner;
+      text += "; " + owner;
     else
-      description += fmt::format("; {} kernels, {} launches", op.jit_kernels.size(), op.launches.size());
-    if (!facts) description += "; read and tested, not measured: hone does not know how to build its inputs";
-    entries.push_back({op.op, description, op.tier, facts ? facts->modes : std::vector<std::string>{},
-                       facts ? std::vector<std::string>{"bf16", "fp32", "fp16"} : std::vector<std::string>{}});
+      text += fmt::format("; {} kernels, {} launches", op.jit_kernels.size(), op.launches.size());
+    if (!description) text += "; read and tested, not measured: hone does not know how to build its inputs";
+    entries.push_back({op.op, text, op.tier, description ? description->modes() : std::vector<std::string>{},
+                       description ? std::vector<std::string>{"bf16", "fp32", "fp16"} : std::vector<std::string>{}});
   }
   return entries;
 }
@@ -79,20 +136,17 @@ base::Result<const model::AuditedOp*> LigerRepository::find(const std::string& k
   return usage("an operation of this checkout", "'" + kernel + "'", "KERNEL",
                (near.empty() ? "choose one of: " + base::join_text(names, ", ")
                              : "did you mean " + base::join_text(near, " or ") + "?") +
-                   " ('hone list --repo " + context_.root + "' shows them all)");
+                   " ('hone list --repo " + root_ + "' shows them all)");
 }
 
-const PythonEnvironment& LigerRepository::environment() {
-  if (!environment_) {
-    const std::string folder = base::join(context_.scratch, "worker");
-    if (auto unpacked = unpack_scripts(context_.files, folder); !unpacked) {
-      environment_ = PythonEnvironment{};
-      environment_->problem = "the worker's scripts could not be written: " + unpacked.error().found;
-    } else {
-      environment_ = inspect_python(context_.processes, context_.python, folder, base::join(context_.root, "src"));
-    }
-  }
+const python::PythonEnvironment& LigerRepository::environment() {
+  if (!environment_) environment_ = python::inspect_python(context_, base::join(root_, kImportRoot), kPackage);
   return *environment_;
+}
+
+const GitState& LigerRepository::git() {
+  if (!git_) git_ = git_state(context_.processes, root_);
+  return *git_;
 }
 
 std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& request) {
@@ -100,15 +154,15 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   auto op = find(request.kernel);
   if (!op) return {{"operation", "not found", op.error().remedy, false, true}};
   const std::string file = (*op)->files.empty() ? "" : (*op)->files.front().path;
-  checks.push_back({"operation's file", shown(file, context_.root), "", true, true});
+  checks.push_back({"operation's file", shown(file, root_), "", true, true});
   // Every operation launches something or has an autograd function: a file without either is broken, or is none.
   if ((*op)->jit_kernels.empty() && (*op)->launches.empty() && (*op)->indirect_launches.empty() &&
       (*op)->autograd_functions.empty())
     checks.push_back(
         {"operation's source", "no kernel, no launch and no autograd function could be read from it",
-         "check that " + shown(file, context_.root) + " is the operation's Python, as 'git status' shows it", false,
+         "check that " + shown(file, root_) + " is the operation's Python, as 'git status' shows it", false,
          true});
-  for (const std::string& problem : source_problems(**op, context_.root))
+  for (const std::string& problem : source_problems(**op, root_))
     checks.push_back({"operation's source", problem,
                       "python can not import it as it stands; correct it before anything is measured", false, false});
   const model::Preflight& found = (*op)->preflight;
@@ -127,10 +181,9 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   if (!find_operator(request.kernel))
     checks.push_back(
         {"inputs", "hone does not know how to build inputs for " + request.kernel,
-         "its source is profiled; to have it measured, add its adapter (docs/liger.md names the two tables)", false,
+         "its source is profiled; to have it measured, describe it (docs/operators.md)", false,
          false});
-  if (!git_) git_ = git_state(context_.processes, context_.root);
-  for (PreflightCheck& check : environment_checks(environment(), *git_, context_.root, context_.device))
+  for (PreflightCheck& check : checkout_checks(environment(), git(), root_, context_.device))
     checks.push_back(std::move(check));
   return checks;
 }
@@ -138,11 +191,23 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
 base::Result<std::unique_ptr<Session>> LigerRepository::open(const model::Request& request) {
   auto op = find(request.kernel);
   if (!op) return op.error();
-  if (!git_) git_ = git_state(context_.processes, context_.root);
   if (environment().stopped)
     return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user",
                        context_.python, "give the command again"};
-  return LigerSession::open(context_, **op, environment(), *git_, request);
+  if ((*op)->files.empty()) return usage("a file of the operation", "none", (*op)->op, "name another operation");
+  python::OperatorSource source = source_of(**op, root_, git());
+  auto text = base::read_regular(context_.files, source.path);
+  if (!text) return text.error();
+  source.text = std::move(*text);
+  std::int64_t longest_s = kBenchmark_s;
+  if (const auto given = request.options.find(kBenchmarkSeconds); given != request.options.end()) {
+    auto seconds = python::parse_size(given->second, std::string("--option ") + kBenchmarkSeconds);
+    if (!seconds) return seconds.error();
+    longest_s = *seconds;
+  }
+  return python::PythonSession::open(
+      context_, std::move(source), environment(), request,
+      std::make_unique<CheckoutRecords>(context_, root_, **op, environment(), git(), longest_s));
 }
 
 }  // namespace hone::repository::liger

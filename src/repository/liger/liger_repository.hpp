@@ -5,30 +5,17 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.hpp"
-#include "base/files.hpp"
-#include "base/process.hpp"
 #include "model/source_facts.hpp"
-#include "repository/liger/environment.hpp"
+#include "repository/liger/checkout.hpp"
+#include "repository/python/context.hpp"
 #include "repository/repository.hpp"
 
 namespace hone::repository::liger {
 
-struct LigerContext {
-  base::FileSystem& files;
-  base::Processes& processes;
-  base::Clock& clock;
-  std::string root;             // of the checkout, absolute
-  std::string scratch;          // hone's own folder for scripts and overlays; not in the checkout's sources
-  std::string device = "auto";  // "auto", "cuda:N", or "cpu": Triton's interpreter, which checks and measures nothing
-  std::string python = "python3";
-  std::int64_t answer_ms = 120'000;  // longest time for one answer of the worker; past it the process is ended
-};
-
 class LigerRepository final : public Repository {
  public:
   // An Error (usage) where `root` is no checkout.
-  static base::Result<std::unique_ptr<LigerRepository>> open_checkout(LigerContext context);
+  static base::Result<std::unique_ptr<LigerRepository>> open_checkout(python::Context context, std::string root);
 
   std::string name() const override { return "liger"; }
   std::vector<KernelEntry> list() const override;
@@ -38,12 +25,15 @@ class LigerRepository final : public Repository {
   base::Result<const model::AuditedOp*> find(const std::string& kernel) const;
 
  private:
-  LigerRepository(LigerContext context, model::Audit audit) : context_(std::move(context)), audit_(std::move(audit)) {}
-  const PythonEnvironment& environment();
+  LigerRepository(python::Context context, std::string root, model::Audit audit)
+      : context_(std::move(context)), root_(std::move(root)), audit_(std::move(audit)) {}
+  const python::PythonEnvironment& environment();
+  const GitState& git();
 
-  LigerContext context_;
+  python::Context context_;
+  std::string root_;  // of the checkout, absolute
   model::Audit audit_;
-  std::optional<PythonEnvironment> environment_;
+  std::optional<python::PythonEnvironment> environment_;
   std::optional<GitState> git_;
 };
 

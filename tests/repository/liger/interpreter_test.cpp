@@ -19,7 +19,7 @@ class Interpreted : public testing::Test {
 
   std::unique_ptr<Session> open(const std::string& kernel, std::int64_t answer_ms = 120'000) {
     auto opened = LigerRepository::open_checkout(
-        {files, processes, clock, copy.path(), copy.scratch(), "cpu", python_with_triton(), answer_ms});
+        {files, processes, clock, copy.scratch(), "cpu", python_with_triton(), answer_ms}, copy.path());
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().found);
     if (!opened) return nullptr;
     model::Request request;

@@ -27,7 +27,7 @@ class ProvidersTest : public testing::Test {
     base::Outcome told;
     told.output = python;
     processes.answers.push_back(told);
-    return PythonProviders({files, processes, "/scratch", "python3", device});
+    return PythonProviders({files, processes, clock, "/scratch", device});
   }
   static ProviderCase rms_norm() {
     return {
@@ -36,6 +36,7 @@ class ProvidersTest : public testing::Test {
   }
   base::MemoryFiles files;
   base::ScriptedProcesses processes;
+  base::ManualClock clock;
 };
 
 TEST_F(ProvidersTest, AreThereWherePythonHasTorchTritonAndLiger) {
@@ -81,14 +82,15 @@ TEST_F(ProvidersTest, AKernelThatFailsIsAnErrorBeforeAnythingIsInterleaved) {
 }
 
 TEST(ProviderCase, ExtentsGetTheWorkersNames) {
-  const CaseSpec norm = case_of({"rms_norm", "bf16", "forward", 16384, 4096, 0, {{"in_place", "no"}}, {}});
+  const python::CaseSpec norm = case_of({"rms_norm", "bf16", "forward", 16384, 4096, 0, {{"in_place", "no"}}, {}}).value();
   EXPECT_EQ(norm.shape.at("rows"), 16384);
   EXPECT_EQ(norm.shape.at("columns"), 4096);
   EXPECT_EQ(norm.options.at("in_place"), "false");
-  const CaseSpec grpo = case_of({"grpo_loss", "bf16", "forward", 16384, 151936, 8, {}, {}});
+  const python::CaseSpec grpo = case_of({"grpo_loss", "bf16", "forward", 16384, 151936, 8, {}, {}}).value();
   EXPECT_EQ(grpo.shape.at("batch"), 8);
   EXPECT_EQ(grpo.shape.at("rows"), 2048) << "of one sequence";
-  const CaseSpec fused = case_of({"fused_linear_cross_entropy", "bf16", "forward", 8192, 128256, 4096, {}, {}});
+  const python::CaseSpec fused =
+      case_of({"fused_linear_cross_entropy", "bf16", "forward", 8192, 128256, 4096, {}, {}}).value();
   EXPECT_EQ(fused.shape.at("hidden"), 4096);
   EXPECT_EQ(fused.shape.at("rows"), 8192);
 }

@@ -15,7 +15,7 @@ class WithoutGpu : public testing::Test {
   void SetUp() override {
     ASSERT_TRUE(copy.complete()) << "the liger-kernel sources are fetched by ./dev";
     auto opened = LigerRepository::open_checkout(
-        {files, processes, clock, copy.path(), copy.scratch(), "auto", "hone-no-such-python"});
+        {files, processes, clock, copy.scratch(), "auto", "hone-no-such-python"}, copy.path());
     ASSERT_TRUE(opened) << opened.error().found;
     repository = std::move(*opened);
   }
@@ -61,7 +61,7 @@ TEST_F(WithoutGpu, AFileThatIsNoPythonIsNotProfiled) {
   const std::string broken = base::join(copy.path(), "src/liger_kernel/ops/rms_norm.py");
   ASSERT_TRUE(files.write_atomically(broken, std::string("\x93\x00\xff)(]", 6) + "\n@@ =\n"));
   auto opened = LigerRepository::open_checkout(
-      {files, processes, clock, copy.path(), copy.scratch(), "auto", "hone-no-such-python"});
+      {files, processes, clock, copy.scratch(), "auto", "hone-no-such-python"}, copy.path());
   ASSERT_TRUE(opened) << opened.error().found;
   const auto refused = [&](const std::string& kernel) {
     const auto checks = (*opened)->preflight(request(kernel));
@@ -98,7 +98,7 @@ TEST_F(WithoutGpu, AGpuThatWasAskedForAndIsNotThereIsAnError) {
   const std::string python = python_with_triton();
   if (python.empty()) GTEST_SKIP() << "no python with torch: tools/fetch_python.sh installs it";
   auto opened =
-      LigerRepository::open_checkout({files, processes, clock, copy.path(), copy.scratch(), "cuda:0", python});
+      LigerRepository::open_checkout({files, processes, clock, copy.scratch(), "cuda:0", python}, copy.path());
   ASSERT_TRUE(opened);
   auto session = (*opened)->open(request("rms_norm"));
   if (session) GTEST_SKIP() << "there is a GPU here";
@@ -127,7 +127,7 @@ TEST(OpenCheckout, AnotherFolderIsAUsageError) {
   base::SystemFiles files;
   base::ScriptedProcesses processes;
   base::ManualClock clock;
-  auto opened = LigerRepository::open_checkout({files, processes, clock, "/", "/nowhere", "auto", "python3"});
+  auto opened = LigerRepository::open_checkout({files, processes, clock, "/nowhere"}, "/");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().kind, base::ErrorKind::usage);
 }

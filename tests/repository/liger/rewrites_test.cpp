@@ -8,8 +8,8 @@
 #include <set>
 
 #include "repository/liger/operators.hpp"
-#include "repository/liger/scripts.hpp"
-#include "repository/liger/worker.hpp"
+#include "repository/python/scripts.hpp"
+#include "repository/python/worker.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
 #include "tests/repository/liger/checkout_copy.hpp"
 #include "tests/source/rewrite_requests.hpp"
@@ -18,6 +18,10 @@ namespace hone::repository::liger {
 namespace {
 
 namespace rewrite = source::rewrite;
+using python::CaseSpec;
+using python::CheckedTensor;
+using python::CheckReply;
+using python::Worker;
 using tests::TableRow;
 
 std::string leaf(const std::string& op) { return op.substr(op.rfind('/') + 1); }
@@ -85,7 +89,7 @@ class RewrittenOperator : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(copy.complete()) << "the liger-kernel sources are fetched by ./dev";
     folder = copy.scratch() + "/rewrites";
     ASSERT_TRUE(files.create_directories(folder));
-    ASSERT_TRUE(unpack_scripts(files, folder + "/worker"));
+    ASSERT_TRUE(python::unpack(files, python::scripts(), folder + "/worker"));
     op = GetParam();
     path = copy.path() + "/src/liger_kernel/ops/" + op + ".py";
     text = files.read(path).value();
@@ -94,12 +98,12 @@ class RewrittenOperator : public testing::TestWithParam<std::string> {
 
   void start() {
     worker.reset();
-    WorkerSetup setup;
+    python::WorkerSetup setup;
     setup.python = python_with_triton();
     setup.script = folder + "/worker/hone_worker.py";
     setup.device = "cpu";
     setup.source = copy.path() + "/src";
-    setup.op = leaf(op);
+    setup.description = find_operator(leaf(op));
     setup.module = "liger_kernel.ops." + op;
     std::replace(setup.module.begin(), setup.module.end(), '/', '.');
     auto started = Worker::start(processes, setup);
@@ -121,11 +125,11 @@ class RewrittenOperator : public testing::TestWithParam<std::string> {
 
   std::vector<CaseSpec> specs() const {
     std::vector<CaseSpec> all;
-    const OperatorFacts& facts = *find_operator(leaf(op));
-    for (Shape shape : gate_shapes(facts, false, true)) {
+    const auto description = find_operator(leaf(op));
+    for (python::Shape shape : description->gate_shapes(false, true)) {
       shape["rows"] = leaf(op) == "embedding" ? 131 : 7;   // more than a block of rows, and no multiple of one
       if (leaf(op) == "group_norm") shape["columns"] = 8;  // 60 channels take a minute here
-      all.push_back({shape, "fp32", facts.options, 3});
+      all.push_back(description->case_of(shape, "fp32", description->default_options(), 3).value());
     }
     return all;
   }
