@@ -49,6 +49,14 @@ std::string shape_of(const repository::liger::ProviderCase& asked) {
                          : fmt::format("{} x {}", asked.rows, asked.columns);
 }
 
+measure::Budget budget_of(const model::Request& request) {
+  measure::Budget budget;
+  budget.min_samples = 8;
+  budget.max_samples = request.quick ? 12 : 40;
+  budget.aim_ns = 2'000'000'000;
+  return budget;
+}
+
 }  // namespace
 
 bool of_python(const std::string& provider) { return provider == "liger" || provider == "torch"; }
@@ -58,6 +66,7 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
                                 stages::Progress& progress, std::vector<BenchRow>& rows) {
   const std::string own = python != nullptr ? kNative : session.own_provider();
   const model::Variant original = session.original();
+  const bool with_own = std::find(providers.begin(), providers.end(), own) != providers.end();
   progress.step(request.kernel);
   const int total = static_cast<int>(session.sizes().size() * session.modes().size());
   int done = 0;
@@ -71,8 +80,8 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
       const repository::PassFloor floor = session.floor(cell);
       const repository::liger::ProviderCase asked = case_at(session, request, x, mode);
       std::vector<std::unique_ptr<measure::Subject>> owned;
-      std::vector<measure::Subject*> subjects;
-      std::vector<std::size_t> row_of_subject;
+      std::vector<measure::Subject*> subjects, others;  // nothing is decided on the others
+      std::vector<std::size_t> row_of_subject, row_of_other;
       for (const std::string& provider : providers) {
         BenchRow row;
         row.kernel = request.kernel;
@@ -92,8 +101,9 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
                                    : session.provider_subject(provider, cell);
           if (subject) {
             owned.push_back(std::move(*subject));
-            subjects.push_back(owned.back().get());
-            row_of_subject.push_back(rows.size());
+            const bool decides = row.own || !with_own;
+            (decides ? subjects : others).push_back(owned.back().get());
+            (decides ? row_of_subject : row_of_other).push_back(rows.size());
           } else if (by_python && subject.error().kind != base::ErrorKind::interrupted) {
             row.missing = subject.error().found;
           } else {
@@ -102,23 +112,23 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         }
         rows.push_back(std::move(row));
       }
-      if (subjects.empty()) continue;
-      measure::Budget budget;
-      budget.min_samples = 8;
-      budget.max_samples = request.quick ? 12 : 40;
-      budget.max_ns = 8'000'000'000;
-      auto timings = measure::interleave_for_table(subjects, session.clock(), budget);
+      if (owned.empty()) continue;
+      auto timings = measure::interleave(subjects, session.clock(), budget_of(request), others);
       if (!timings && timings.error().kind != base::ErrorKind::untrusted) return timings.error();
+      row_of_subject.insert(row_of_subject.end(), row_of_other.begin(), row_of_other.end());
       std::string untrusted;
       if (!timings) untrusted = timings.error().where + ": " + timings.error().found;
+      const auto trouble_of = [&](std::size_t i) { return rows[row_of_subject[i]].provider + ": " + (*timings)[i].note; };
       for (std::size_t i = 0; timings && i < subjects.size(); ++i)
-        if ((*timings)[i].kept_disturbed) untrusted = subjects[i]->name() + ": " + (*timings)[i].note;
-      for (std::size_t i = 0; i < subjects.size(); ++i) {
+        if ((*timings)[i].kept_disturbed) untrusted = trouble_of(i);
+      for (std::size_t i = 0; i < row_of_subject.size(); ++i) {
         BenchRow& row = rows[row_of_subject[i]];
         row.untrusted = untrusted;
         if (!timings) continue;
+        if (row.untrusted.empty() && (*timings)[i].kept_disturbed) row.untrusted = trouble_of(i);
         row.device_ms = (*timings)[i].device_ms;
         row.wall_ms = (*timings)[i].wall_ms;
+        row.few = (*timings)[i].few;
         if (row.device_ms.p50 > 0) row.share_of_ceiling = floor.floor_ms / row.device_ms.p50;
       }
     }
@@ -157,6 +167,12 @@ void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
   }
 }
 
+std::string note_of(const BenchRow& row) {
+  const std::string few = row.few ? fmt::format("{} samples", row.device_ms.samples) : "";
+  if (row.untrusted.empty()) return few;
+  return few.empty() ? "disturbed" : "disturbed, " + few;
+}
+
 render::Table table_of(const std::vector<BenchRow>& rows) {
   using render::Align;
   render::Table table({{"kernel"},
@@ -175,7 +191,7 @@ render::Table table_of(const std::vector<BenchRow>& rows) {
       cells.insert(cells.end(), {fmt::format("{:.4f}", row.device_ms.p50), fmt::format("{:.4f}", row.wall_ms.p50),
                                  fmt::format("{:.2f}", row.bytes / row.device_ms.p50 / 1e6),
                                  fmt::format("{:.1f} %", 100 * row.share_of_ceiling),
-                                 row.untrusted.empty() ? "" : "disturbed"});
+                                 note_of(row)});
     } else {
       cells.insert(cells.end(), {"-", "-", "-", "-",
                                  row.missing.empty() ? "not measured, see below" : "absent: " + row.missing});

@@ -20,6 +20,7 @@ struct BenchRow {
   std::string kernel, mode, dtype, shape, x_value, provider, missing;  // missing: why this provider has no figures
   std::string untrusted;  // why its figures, if there are any, can not be trusted
   model::Quantiles device_ms, wall_ms;
+  bool few = false;  // fewer samples than asked for: of a slow baseline, or of a kernel that takes seconds
   double bytes = 0, flops = 0, share_of_ceiling = 0;
   bool own = false;  // of the kernel itself: what the others are held against
 };

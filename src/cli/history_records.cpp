@@ -76,6 +76,7 @@ std::vector<Measurement> measurements_of(const model::Report& report) {
   // What is in production when the report is written is the kernel's own row.
   const std::string own = report.applied ? "optimized" : "original";
   for (const model::ThreeWayRow& row : report.three_way) {
+    if (row.source == model::Source::recorded) continue;  // it is in the history as the profile's
     const bool of_kernel = row.provider == "optimized" || row.provider == "original";
     rows.push_back(row_of(report.profile.baseline.x_name, row.x_value, row.mode, row.provider,
                           row.provider == own ? Role::own

@@ -117,9 +117,29 @@ std::string why_untrusted(const Blocks& blocks, std::size_t taken) {
   return {};
 }
 
+std::vector<double> device_times_of(const std::vector<SampledQuad>& quads,
+                                    std::array<model::Sample, 2> SampledQuad::*side) {
+  std::vector<double> times;
+  for (const model::Sample& sample : samples_of(quads, side)) times.push_back(sample.device_ns);
+  return times;
+}
+
+// How often identical code differs as much as these blocks do.
+double chance_of_identical(const std::vector<SampledQuad>& quads, const BlockedRatios& ratios) {
+  if (quads.size() < static_cast<std::size_t>(kManyQuads)) {
+    return rank_sum_p(device_times_of(quads, &SampledQuad::baseline), device_times_of(quads, &SampledQuad::candidate))
+        .value_or(1);
+  }
+  std::vector<double> weighted_ratios;
+  for (std::size_t i = 0; i < ratios.log_ratios.size(); ++i) {
+    weighted_ratios.push_back(ratios.log_ratios[i] * ratios.weights[i]);
+  }
+  return signed_rank_p(weighted_ratios).value_or(1);
+}
+
 // Decides by the interval, the exact test and what chance alone does in the measurement; sets verdict and reason.
-void decide(model::Comparison& comparison, const BlockedRatios& ratios, const CompareOptions& options,
-            double false_alarm) {
+void decide(model::Comparison& comparison, const std::vector<SampledQuad>& quads, const BlockedRatios& ratios,
+            const CompareOptions& options, double false_alarm) {
   const double smallest = options.smallest_effect_pct / 100;
   if (comparison.ci_low >= 1 - smallest && comparison.ci_high <= 1 + smallest) {
     comparison.verdict = model::Verdict::same;
@@ -134,11 +154,7 @@ void decide(model::Comparison& comparison, const BlockedRatios& ratios, const Co
         interval_words(comparison), options.smallest_effect_pct);
     return;
   }
-  std::vector<double> weighted_ratios;
-  for (std::size_t i = 0; i < ratios.log_ratios.size(); ++i) {
-    weighted_ratios.push_back(ratios.log_ratios[i] * ratios.weights[i]);
-  }
-  const double p = signed_rank_p(weighted_ratios).value_or(1);
+  const double p = chance_of_identical(quads, ratios);
   if (!(p <= false_alarm)) {
     comparison.reason = fmt::format(
         "the interval {} is clear of 1, but identical code looks like this with probability {:.2g}, above the {:g} a "
@@ -199,7 +215,7 @@ model::Comparison judge(const std::vector<SampledQuad>& quads, const CompareOpti
     comparison.reason = untrusted;
     return comparison;
   }
-  decide(comparison, *blocked_ratios(device_times), options, false_alarm);
+  decide(comparison, used, *blocked_ratios(device_times), options, false_alarm);
   if (blocks.discarded > 0) comparison.reason += fmt::format("; set aside: {}", describe(blocks.disturbed));
   return comparison;
 }

@@ -15,11 +15,11 @@ struct SampledQuad {
   std::array<model::Sample, 2> baseline, candidate;
 };
 
-// Chance that identical code gets the verdict faster or slower, over a whole comparison. Spent over the planned looks: the
+// Chance that identical code gets the verdict faster or slower, 0.005 over a whole comparison. Spent over the planned looks: the
 // interim ones may end the sampling early, so each has a small share; the last one has the rest.
 inline constexpr double kInterimFalseAlarm = 0.0005;
-inline constexpr double kFinalFalseAlarm = 0.003;
-inline constexpr std::array<int, 4> kInterimLooks = {12, 24, 48, 96};  // after that many quads
+inline constexpr double kFinalFalseAlarm = 0.0025;
+inline constexpr std::array<int, 5> kInterimLooks = {4, 12, 24, 48, 96};  // after that many quads
 
 // Order of the blocks: true where the candidate starts (B A A B). In each two consecutive blocks one starts with each, which
 // of them comes first is drawn by the seed.
@@ -28,8 +28,8 @@ std::vector<bool> candidate_starts(int quads, std::uint64_t seed);
 // Fills everything of a Comparison but the raw samples. `false_alarm` is the chance this look may spend. The verdict is
 //   same        when the interval lies inside 1 +- smallest_effect_pct;
 //   faster,
-//   slower      when the interval is clear of 1, the exact signed-rank test confirms it at `false_alarm`, and the effect is
-//               larger than what identical code shows by chance in the same measurement and than options.noise_floor_pct;
+//   slower      when the interval is clear of 1, an exact test confirms it at `false_alarm` (of the ranks of the blocks; of the
+//               single runs below kManyQuads blocks, whose signs are too few to confirm anything), and the effect is larger than what identical code shows by chance in the same measurement and than options.noise_floor_pct;
 //   unresolved  otherwise, or when too many blocks were disturbed, or one subject alone was; `reason` says which.
 // Needs at least kMinimumQuads quads with positive finite device times; the answer is unresolved below.
 model::Comparison judge(const std::vector<SampledQuad>& quads, const CompareOptions& options, double false_alarm);

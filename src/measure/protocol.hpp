@@ -12,16 +12,18 @@
 
 namespace hone::measure {
 
+// How long a measurement goes on. It counts rounds (one run of each subject, or one block of a comparison): how long a round
+// takes is up to the kernel and the machine. The time is an aim that min_samples may exceed, kMostStretch times at most; what
+// even that does not hold ends with fewer samples, kFewestRounds rounds at least, and says so. Time alone is never an error.
 struct Budget {
-  int min_samples = 10;                 // per subject; below it there is no summary
+  int min_samples = 10;                 // per subject
   int max_samples = 400;                // per subject
-  std::int64_t max_ns = 2'000'000'000;  // wall time of the whole measurement, restoring included
+  std::int64_t aim_ns = 2'000'000'000;  // wall time of the whole measurement, restoring included
   int warmup = 2;                       // runs before the first sample, not kept
   double target_half_width_pct = 0.5;   // stop when the interval is this narrow
-  // Tables may show what a busy machine gave: over the allowed share of disturbed samples, all are kept and the note says so.
-  // Never for comparisons.
-  bool keep_disturbed = false;
 };
+inline constexpr int kFewestRounds = 3;
+inline constexpr int kMostStretch = 8;
 
 struct CompareOptions {
   Budget budget;
@@ -30,6 +32,7 @@ struct CompareOptions {
   double noise_floor_pct = 0;  // of this cell's A/A comparison: a smaller effect is never a verdict
   double floor_ns = 0;         // physics floor of the pass; 0 = none. Faster than it stops the comparison
   std::uint64_t seed = 0;      // of the bootstrap and of the order of pairs
+  int patience = 1;            // what is undecided then and may hide a gain gets this many times the aim and max_samples
 };
 
 struct Timing {
@@ -37,13 +40,21 @@ struct Timing {
   std::vector<model::Sample> samples;  // raw
   int discarded = 0;
   std::string note;             // throttling, contention, budget
-  bool kept_disturbed = false;  // too many samples were disturbed, and all were kept: Budget::keep_disturbed
+  bool kept_disturbed = false;  // too many samples were disturbed to set them aside: all are kept, and the spread shows it
+  bool few = false;             // fewer than Budget::min_samples
 };
 
-// Times one subject. Errors: a sample failed; untrusted when the samples can not be used (reason given).
+// Interleaves any number of subjects round by round, for tables: one timing for each, in order, then one for each reference.
+// Nothing is decided on `references` (slow baselines, as a rule): kFewestRounds runs of each, the first one included where it
+// is slow, and further ones while they take no more time than the subjects. While too many samples are disturbed it goes on
+// until three times the aim, then keeps them. Errors: a sample failed, or its time is none (untrusted).
+base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock,
+                                             const Budget& budget, const std::vector<Subject*>& references = {});
+
+// The same for one subject.
 base::Result<Timing> time(Subject& subject, base::Clock& clock, const Budget& budget);
 
-// Alternates baseline and candidate (A B B A ...) in one session and judges the ratio by its bootstrap interval.
+// Alternates baseline and candidate (A B B A ...) in one session and judges the ratio by its interval.
 // A candidate below the physics floor is the error kind `gate` with "faster than the physics floor".
 base::Result<model::Comparison> compare(Subject& baseline, Subject& candidate, base::Clock& clock,
                                         const CompareOptions& options);
@@ -55,14 +66,5 @@ bool is_below_floor(const base::Error& error);
 // The baseline against a byte copy of itself, reached the same way: the smallest effect that could have been seen.
 base::Result<model::NoiseFloor> noise_floor(Subject& baseline, Subject& byte_copy, base::Clock& clock,
                                             const CompareOptions& options);
-
-// As interleave, for tables: where too many samples are disturbed, again with twice the samples and the time, and again; then
-// what there is, with kept_disturbed. A burst of other load costs no table; it may cost one row its trust.
-base::Result<std::vector<Timing>> interleave_for_table(const std::vector<Subject*>& subjects, base::Clock& clock,
-                                                       Budget budget);
-
-// Interleaves any number of subjects round by round (three-way tables, provider tables): one timing for each, in order.
-base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjects, base::Clock& clock,
-                                             const Budget& budget);
 
 }  // namespace hone::measure

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "measure/random.hpp"
 
@@ -19,9 +20,13 @@ constexpr std::size_t kExactLimit = 200;
 
 double normal_upper_tail(double z) { return 0.5 * std::erfc(z / std::sqrt(2.0)); }
 
-// Quantile of Student's t, by the Cornish-Fisher expansion in 1/degrees (Abramowitz and Stegun 26.7.5); error below 0.5 % from
-// 4 degrees of freedom upwards at the levels used here.
+// The weighted trimmed mean of quiet blocks varies this much more than their mean (docs/measuring.md).
+constexpr double kTrimmedOverMean = 1.2;
+
+// Quantile of Student's t, by the Cornish-Fisher expansion in 1/degrees (Abramowitz and Stegun 26.7.5); error below 1 % from 3
+// degrees of freedom upwards at the levels used here. Exact for 2.
 double student_quantile(double p, double degrees) {
+  if (degrees == 2) return (2 * p - 1) / std::sqrt(2 * p * (1 - p));
   const double z = normal_quantile(p), z2 = z * z;
   const double g1 = z * (z2 + 1) / 4;
   const double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
@@ -65,6 +70,19 @@ double trimmed_mean_of_sorted(const std::vector<Weighted>& sorted) {
   return trimmed_mean_of_sorted(sorted, [](std::size_t) { return 1.0; });
 }
 
+// Of values in ascending order, ranks from 1, equal values sharing their mean rank; doubled, so that all are integers.
+std::vector<std::size_t> doubled_mid_ranks(const std::vector<double>& sorted) {
+  std::vector<std::size_t> ranks(sorted.size());
+  for (std::size_t start = 0; start < sorted.size();) {
+    std::size_t end = start;
+    while (end < sorted.size() && sorted[end] == sorted[start]) ++end;
+    std::fill(ranks.begin() + static_cast<std::ptrdiff_t>(start), ranks.begin() + static_cast<std::ptrdiff_t>(end),
+              start + 1 + end);
+    start = end;
+  }
+  return ranks;
+}
+
 std::optional<std::vector<Weighted>> weighted(const std::vector<double>& values, const std::vector<double>& weights) {
   if (values.empty() || values.size() != weights.size() || !all_finite(values) || !all_finite(weights))
     return std::nullopt;
@@ -75,6 +93,32 @@ std::optional<std::vector<Weighted>> weighted(const std::vector<double>& values,
     pairs.push_back({values[i], weights[i]});
   }
   return pairs;
+}
+
+// About an estimate that need not be the mean, so that its distance from the mean counts as spread.
+Interval student_interval(const std::vector<double>& log_ratios, double estimate, double confidence) {
+  const auto n = static_cast<double>(log_ratios.size());
+  double squares = 0;
+  for (double log_ratio : log_ratios) squares += (log_ratio - estimate) * (log_ratio - estimate);
+  const double deviation = kTrimmedOverMean * std::sqrt(squares / (n - 1) / n);
+  const double half_width = student_quantile(0.5 + confidence / 2, n - 1) * deviation;
+  return {std::exp(estimate - half_width), std::exp(estimate + half_width)};
+}
+
+Interval bootstrap_interval(const std::vector<Weighted>& sorted, double confidence, std::uint64_t seed) {
+  const auto n = static_cast<std::uint32_t>(sorted.size());
+  Random random(seed);
+  std::vector<double> estimates(kResamples);
+  std::vector<std::uint32_t> counts(n);
+  for (double& estimate : estimates) {
+    std::fill(counts.begin(), counts.end(), 0);
+    for (std::uint32_t draw = 0; draw < n; ++draw) ++counts[random.below(n)];
+    estimate = trimmed_mean_of_sorted(sorted, [&](std::size_t i) { return static_cast<double>(counts[i]); });
+  }
+  std::sort(estimates.begin(), estimates.end());
+  const double student = student_quantile(0.5 + confidence / 2, n - 1.0);
+  const double tail = normal_upper_tail(student * std::sqrt(n / (n - 1.0)));
+  return {std::exp(sorted_quantile(estimates, tail)), std::exp(sorted_quantile(estimates, 1 - tail))};
 }
 
 }  // namespace
@@ -171,24 +215,13 @@ std::optional<RatioEstimate> ratio_of_quads(const std::vector<Quad>& quads, doub
   std::optional<std::vector<Weighted>> values = weighted(ratios->log_ratios, ratios->weights);
   if (!values) return std::nullopt;
   std::sort(values->begin(), values->end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
-  const auto n = static_cast<std::uint32_t>(values->size());
-
-  Random random(seed);
-  std::vector<double> estimates(kResamples);
-  std::vector<std::uint32_t> counts(n);
-  for (double& estimate : estimates) {
-    std::fill(counts.begin(), counts.end(), 0);
-    for (std::uint32_t draw = 0; draw < n; ++draw) ++counts[random.below(n)];
-    estimate = trimmed_mean_of_sorted(*values, [&](std::size_t i) { return static_cast<double>(counts[i]); });
-  }
-  std::sort(estimates.begin(), estimates.end());
-
-  const double student = student_quantile(0.5 + confidence / 2, n - 1.0);
-  const double tail = normal_upper_tail(student * std::sqrt(n / (n - 1.0)));
+  const double estimate = trimmed_mean_of_sorted(*values);
   RatioEstimate result;
-  result.ratio = std::exp(trimmed_mean_of_sorted(*values));
-  result.interval = {std::exp(sorted_quantile(estimates, tail)), std::exp(sorted_quantile(estimates, 1 - tail))};
-  result.quads = static_cast<int>(n);
+  result.ratio = std::exp(estimate);
+  result.interval = quads.size() < static_cast<std::size_t>(kManyQuads)
+                        ? student_interval(ratios->log_ratios, estimate, confidence)
+                        : bootstrap_interval(*values, confidence, seed);
+  result.quads = static_cast<int>(quads.size());
   return result;
 }
 
@@ -201,19 +234,15 @@ std::optional<double> signed_rank_p(const std::vector<double>& values) {
   if (nonzero.empty()) return 1.0;
   std::sort(nonzero.begin(), nonzero.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
 
-  // Doubled mid-ranks are integers, so the distribution of their signed sums can be counted.
+  // Integers, so the distribution of their signed sums can be counted.
   const std::size_t n = nonzero.size();
-  std::vector<std::size_t> doubled_ranks(n);
+  std::vector<double> magnitudes;
+  for (double value : nonzero) magnitudes.push_back(std::abs(value));
+  const std::vector<std::size_t> doubled_ranks = doubled_mid_ranks(magnitudes);
   std::size_t positive = 0, total = 0;
-  for (std::size_t start = 0; start < n;) {
-    std::size_t end = start;
-    while (end < n && std::abs(nonzero[end]) == std::abs(nonzero[start])) ++end;
-    for (std::size_t i = start; i < end; ++i) {
-      doubled_ranks[i] = start + 1 + end;
-      total += doubled_ranks[i];
-      if (nonzero[i] > 0) positive += doubled_ranks[i];
-    }
-    start = end;
+  for (std::size_t i = 0; i < n; ++i) {
+    total += doubled_ranks[i];
+    if (nonzero[i] > 0) positive += doubled_ranks[i];
   }
   const std::size_t extreme = std::min(positive, total - positive);
 
@@ -232,6 +261,37 @@ std::optional<double> signed_rank_p(const std::vector<double>& values) {
     }
   }
   return std::min(1.0, 2 * std::accumulate(probability.begin(), probability.end(), 0.0));
+}
+
+std::optional<double> rank_sum_p(const std::vector<double>& first, const std::vector<double>& second) {
+  if (first.empty() || second.empty() || !all_finite(first) || !all_finite(second)) return std::nullopt;
+  std::vector<std::pair<double, bool>> both;  // the value, and whether it is of `first`
+  for (double value : first) both.emplace_back(value, true);
+  for (double value : second) both.emplace_back(value, false);
+  std::sort(both.begin(), both.end());
+  std::vector<double> sorted;
+  for (const auto& [value, of_first] : both) sorted.push_back(value);
+  const std::vector<std::size_t> ranks = doubled_mid_ranks(sorted);
+  std::size_t observed = 0;
+  for (std::size_t i = 0; i < both.size(); ++i) observed += both[i].second ? ranks[i] : 0;
+
+  // ways[k][s]: how many choices of k of the values have ranks that sum to s.
+  const std::size_t total = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
+  std::vector<std::vector<double>> ways(first.size() + 1, std::vector<double>(total + 1, 0.0));
+  ways[0][0] = 1;
+  for (std::size_t rank : ranks) {
+    for (std::size_t k = first.size(); k > 0; --k) {
+      for (std::size_t sum = total; sum >= rank; --sum) ways[k][sum] += ways[k - 1][sum - rank];
+    }
+  }
+  const double expected = static_cast<double>(first.size()) * static_cast<double>(both.size() + 1);
+  const double distance = std::abs(static_cast<double>(observed) - expected);
+  double as_far = 0, all = 0;
+  for (std::size_t sum = 0; sum <= total; ++sum) {
+    all += ways[first.size()][sum];
+    if (std::abs(static_cast<double>(sum) - expected) >= distance) as_far += ways[first.size()][sum];
+  }
+  return as_far / all;
 }
 
 std::optional<double> chance_effect(const BlockedRatios& ratios, double tail, std::uint64_t seed) {

@@ -52,14 +52,17 @@ std::optional<double> trimmed_mean(const std::vector<double>& values, const std:
 
 struct RatioEstimate {
   double ratio = 1;   // exp(weighted trimmed mean of the log ratios of the quads)
-  Interval interval;  // bootstrap over quads
+  Interval interval;
   int quads = 0;
 };
 
-// Candidate time over baseline time with a percentile bootstrap interval; quads are resampled, never single runs. The levels
-// of the percentiles are widened for small n (expanded percentile interval, Hesterberg 2015, section 3.3), because the plain
-// ones cover less than they say. Needs at least kMinimumQuads quads, positive finite times, 0 < confidence < 1.
-inline constexpr int kMinimumQuads = 5;
+// Candidate time over baseline time with its interval. From kManyQuads quads on: percentile bootstrap; quads are resampled,
+// never single runs. The levels of the percentiles are widened for small n (expanded percentile interval, Hesterberg 2015,
+// section 3.3), because the plain ones cover less than they say. Below, where a resample can not leave the range of the few
+// quads there are: Student's t of their log ratios, which is wider. Needs at least kMinimumQuads quads, positive finite times,
+// 0 < confidence < 1.
+inline constexpr int kMinimumQuads = 3;
+inline constexpr int kManyQuads = 10;
 std::optional<RatioEstimate> ratio_of_quads(const std::vector<Quad>& quads, double confidence, std::uint64_t seed);
 
 // Two-sided exact p value of Wilcoxon's signed-rank test that `values` are symmetric about 0. Exact also with ties (mid-ranks)
@@ -68,6 +71,12 @@ std::optional<RatioEstimate> ratio_of_quads(const std::vector<Quad>& quads, doub
 // whatever the machine's noise looks like. Weighted log ratios (ratio times weight) may be given as well: a positive factor
 // that does not depend on which subject is which keeps the symmetry. No values, or zeros alone: 1. Needs finite values.
 std::optional<double> signed_rank_p(const std::vector<double>& values);
+
+// Two-sided exact p value of the rank-sum test (Wilcoxon, Mann and Whitney) that `first` and `second` are draws of one
+// distribution, counted for the very ranks at hand, mid-ranks for ties. For fewer quads than the signed-rank test can confirm
+// anything with: runs are interleaved, so noise that lasts longer than a run mixes the ranks and makes the test say less, not
+// more. Cost grows with the fourth power of the number of values: for a few dozen. Needs finite values on both sides.
+std::optional<double> rank_sum_p(const std::vector<double>& first, const std::vector<double>& second);
 
 // How large |trimmed mean| becomes by chance alone: its quantile at 1 - `tail` when the sign of every value's distance from
 // the trimmed mean is drawn at random, which is what identical code with the noise of the measurement does. (Signs of the

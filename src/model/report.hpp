@@ -17,18 +17,25 @@ struct GateCount {
   bool operator==(const GateCount&) const = default;
 };
 
-// One point of the three-way comparison; all providers interleaved in one session.
+// One point of the three-way comparison. `recorded`: measured by the profile, not beside the others.
 struct ThreeWayRow {
   std::string x_value, mode, metric, unit, provider;  // provider: "original", "optimized", "eager", ...
   Quantiles value;
   double share_of_ceiling_pct = 0;
+  Source source = Source::measured;
   bool operator==(const ThreeWayRow&) const = default;
 };
+
+// reverted: a gate failed, it is not faster when measured anew, or the person said no. inconclusive: what could be measured here
+// does not tell.
+enum class Outcome { applied, at_ceiling, nothing_found, inconclusive, reverted };
+const char* word(Outcome value);
 
 struct Report {
   std::string kernel, created, hone_version, hone_commit, command;
   bool applied = false;
-  std::string outcome;  // "applied v1", "reverted: ...", "nothing to gain: ..."
+  Outcome outcome = Outcome::nothing_found;
+  std::string reason;  // of the outcome: "applied v1", "reverted: ..."
   std::string winner;
   Profile profile;
   ComparisonDocument comparison;

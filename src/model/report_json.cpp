@@ -24,10 +24,22 @@ Json json_of(const ThreeWayRow& row) {
                        {"p50", row.value.p50},
                        {"p80", row.value.p80},
                        {"samples", row.value.samples},
-                       {"share_of_ceiling_pct", row.share_of_ceiling_pct}});
+                       {"share_of_ceiling_pct", row.share_of_ceiling_pct},
+                       {"source", word(row.source)}});
 }
 
 }  // namespace
+
+const char* word(Outcome value) {
+  switch (value) {
+    case Outcome::applied: return "applied";
+    case Outcome::at_ceiling: return "at-ceiling";
+    case Outcome::nothing_found: return "nothing-found";
+    case Outcome::inconclusive: return "inconclusive";
+    case Outcome::reverted: return "reverted";
+  }
+  return "unknown";
+}
 
 std::string to_json(const Report& report) {
   return Json::object({{"schema", kReportSchema},
@@ -36,7 +48,8 @@ std::string to_json(const Report& report) {
                        {"hone", Json::object({{"version", report.hone_version}, {"commit", report.hone_commit}})},
                        {"command", report.command},
                        {"applied", report.applied},
-                       {"outcome", report.outcome},
+                       {"outcome", word(report.outcome)},
+                       {"reason", report.reason},
                        {"winner", report.winner},
                        {"three_way", Json::list(report.three_way, [](const auto& row) { return json_of(row); })},
                        {"speedups", Json::list(report.speedups, [](const auto& row) { return model::json_of(row); })},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "render/format.hpp"
 #include "render/documents/markdown.hpp"
 #include "render/results_table.hpp"
@@ -13,9 +12,13 @@ using model::Report;
 using model::ResultRow;
 
 std::string outcome_word(const Report& report) {
-  if (report.applied) return "APPLIED";
-  if (base::starts_with(report.outcome, "reverted")) return "REVERTED";
-  if (base::starts_with(report.outcome, "nothing to gain")) return "NOTHING TO GAIN";
+  switch (report.outcome) {
+    case model::Outcome::applied: return "APPLIED";
+    case model::Outcome::at_ceiling: return "NOTHING TO GAIN";
+    case model::Outcome::nothing_found: return "NOTHING FOUND";
+    case model::Outcome::inconclusive: return "INCONCLUSIVE";
+    case model::Outcome::reverted: return "REVERTED";
+  }
   return "NOT APPLIED";
 }
 
@@ -50,7 +53,7 @@ std::string gain_of_mode(const std::vector<ResultRow>& rows, const std::string& 
 }
 
 std::string outcome_text(const Report& report) {
-  if (!report.applied) return sentence(known(report.outcome, "the reason was not recorded"));
+  if (!report.applied) return sentence(known(report.reason, "the reason was not recorded"));
   std::string gains;
   for (const std::string& mode : modes_of(report.speedups))
     gains += (gains.empty() ? "" : "; ") + mode + " " + gain_of_mode(report.speedups, mode);

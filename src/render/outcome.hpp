@@ -8,7 +8,7 @@
 
 namespace hone::render {
 
-// "APPLIED", "REVERTED", "NOTHING TO GAIN", or "NOT APPLIED".
+// "APPLIED", "REVERTED", "INCONCLUSIVE", "NOTHING TO GAIN" or "NOTHING FOUND".
 std::string outcome_word(const model::Report& report);
 
 // One or two sentences under the word: what was gained and where, or why nothing stands.

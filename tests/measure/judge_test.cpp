@@ -61,11 +61,30 @@ TEST(Judge, ADifferenceSmallerThanWhatMattersIsTheSame) {
   EXPECT_EQ(judge(constant(20, 1e6, 1.005e6), strict, kFinalFalseAlarm).verdict, Verdict::slower);
 }
 
-TEST(Judge, FewBlocksCanNotConfirmEvenAConstantDifference) {
-  // Six blocks in a row come out alike by chance in 2 of 64 sessions of identical code.
-  const model::Comparison comparison = judge(constant(6, 1e6, 1.05e6), {}, kFinalFalseAlarm);
+// Below kManyQuads blocks the ranks of the single runs confirm what the signs of the blocks are too few for.
+TEST(Judge, AClearDifferenceNeedsFewBlocks) {
+  for (int quads : {3, 4, 7}) {
+    EXPECT_EQ(judge(constant(quads, 1e6, 0.21e6), {}, kFinalFalseAlarm).verdict, Verdict::faster) << quads;
+    EXPECT_EQ(judge(constant(quads, 1e6, 1.05e6), {}, kFinalFalseAlarm).verdict, Verdict::slower) << quads;
+    EXPECT_EQ(judge(constant(quads, 1e6, 1e6), {}, kFinalFalseAlarm).verdict, Verdict::same) << quads;
+  }
+  EXPECT_EQ(judge(constant(4, 1e6, 0.21e6), {}, kInterimFalseAlarm).verdict, Verdict::faster);
+}
+
+TEST(Judge, RunsThatOverlapAreNotConfirmedByFewBlocks) {
+  // Every block says 5 % faster, but the blocks are further apart than that: the ranks of single runs overlap.
+  std::vector<SampledQuad> quads;
+  for (int i = 0; i < 4; ++i) quads.push_back(quad_of(1e6 + 1e5 * i, 0.95e6 + 0.95e5 * i));
+  const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
   EXPECT_TRUE(mentions(comparison.reason, "identical code looks like this with probability")) << comparison.reason;
+}
+
+TEST(Judge, WideScatterOfFewBlocksIsUnresolved) {
+  std::vector<SampledQuad> quads = {quad_of(1e6, 0.9e6), quad_of(1e6, 0.6e6), quad_of(1e6, 0.99e6)};
+  const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
+  EXPECT_EQ(comparison.verdict, Verdict::unresolved);
+  EXPECT_GT(comparison.ci_high, 1);
 }
 
 TEST(Judge, AWideIntervalIsUnresolvedWithItsWidth) {
@@ -147,7 +166,7 @@ TEST(Judge, NeedsBlocksOfPositiveFiniteTimes) {
     EXPECT_TRUE(mentions(comparison.reason, "positive, finite times")) << comparison.reason;
   }
   EXPECT_EQ(judge({}, {}, kFinalFalseAlarm).verdict, Verdict::unresolved);
-  EXPECT_EQ(judge(constant(4, 1e6, 2e6), {}, kFinalFalseAlarm).verdict, Verdict::unresolved);
+  EXPECT_EQ(judge(constant(2, 1e6, 2e6), {}, kFinalFalseAlarm).verdict, Verdict::unresolved);
 }
 
 // What a whole comparison does: planned looks, then the last one.
@@ -175,6 +194,36 @@ TEST(JudgeSimulated, IdenticalCodeIsCalledDifferentInLessThanOnePercent) {
   }
 }
 
+// A comparison that its budget ends early risks no more than a long one.
+TEST(JudgeSimulated, FewBlocksOfIdenticalCodeAreRarelyCalledDifferent) {
+  for (const NamedNoise& named : machine_noises()) {
+    for (int blocks : {3, 5, 7, 9}) {
+      constexpr int kTrials = 200;
+      int wrong = 0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        const auto seed = static_cast<std::uint64_t>(trial);
+        const Verdict verdict = sequential_verdict(simulate(named.noise, blocks, 1.0, 31 * seed), seed);
+        wrong += verdict == Verdict::faster || verdict == Verdict::slower;
+      }
+      EXPECT_LE(wrong, 3) << named.name << ", " << blocks << " blocks";
+    }
+  }
+}
+
+TEST(JudgeSimulated, FewBlocksFindALargeGain) {
+  for (const NamedNoise& named : machine_noises()) {
+    constexpr int kTrials = 100;
+    int seven = 0, four = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      const auto seed = static_cast<std::uint64_t>(trial);
+      seven += judge(simulate(named.noise, 7, 0.5, seed), {}, kFinalFalseAlarm).verdict == Verdict::faster;
+      four += judge(simulate(named.noise, 4, 0.21, seed), {}, kFinalFalseAlarm).verdict == Verdict::faster;
+    }
+    EXPECT_GE(seven, 95) << named.name;
+    EXPECT_GE(four, 90) << named.name;
+  }
+}
+
 TEST(JudgeSimulated, AsksLessThanTheNaiveTestThatLooksAfterEveryBlock) {
   // The trap: the 95 % interval asked after every block calls identical code different several times as often as 5 %.
   const Noise noise = machine_noises()[0].noise;
@@ -182,7 +231,7 @@ TEST(JudgeSimulated, AsksLessThanTheNaiveTestThatLooksAfterEveryBlock) {
   constexpr int kTrials = 50;
   for (int trial = 0; trial < kTrials; ++trial) {
     const std::vector<Quad> quads = times_of(simulate(noise, 50, 1.0, static_cast<std::uint64_t>(trial)));
-    for (std::size_t look = kMinimumQuads; look <= quads.size(); ++look) {
+    for (std::size_t look = kManyQuads; look <= quads.size(); ++look) {
       const auto estimate = ratio_of_quads({quads.begin(), quads.begin() + static_cast<std::ptrdiff_t>(look)}, 0.95, 1);
       if (estimate->interval.low > 1 || estimate->interval.high < 1) {
         ++naive;

@@ -207,6 +207,55 @@ TEST(RatioOfQuads, IsTheSameForTheSameSeed) {
   EXPECT_NE(first->interval.low, other->interval.low);
 }
 
+// What few blocks say is held against what many say: less, never more.
+TEST(RatioOfQuads, FewerBlocksWidenTheInterval) {
+  const auto width = [](int quads) {
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const auto estimate = ratio_of_quads(times_of(simulate(machine_noises()[0].noise, quads, 1.03, seed)), 0.95, seed);
+      sum += estimate->interval.high - estimate->interval.low;
+    }
+    return sum;
+  };
+  EXPECT_GT(width(3), 1.8 * width(5));
+  EXPECT_GT(width(5), 1.2 * width(9));
+  EXPECT_GT(width(9), 1.5 * width(24));
+}
+
+TEST(RankSum, IsExactForSmallSamples) {
+  // Of C(4, 2) = 6 ways two are as far apart; of C(8, 4) = 70.
+  EXPECT_DOUBLE_EQ(rank_sum_p({1, 2}, {3, 4}).value(), 2.0 / 6);
+  EXPECT_DOUBLE_EQ(rank_sum_p({5, 6, 7, 8}, {1, 2, 3, 4}).value(), 2.0 / 70);
+  EXPECT_DOUBLE_EQ(rank_sum_p({1, 2, 3, 5}, {4, 6, 7, 8}).value(), 4.0 / 70);
+  EXPECT_DOUBLE_EQ(rank_sum_p({1}, {2}).value(), 1);
+  // Sizes that differ: only one of C(4, 1) choices is as far as the largest, and one as far on the other side.
+  EXPECT_DOUBLE_EQ(rank_sum_p({9}, {1, 2, 3}).value(), 2.0 / 4);
+}
+
+TEST(RankSum, TiesShareTheirRank) {
+  EXPECT_DOUBLE_EQ(rank_sum_p({1, 1}, {1, 1}).value(), 1);
+  // Ranks 1.5 1.5 3.5 3.5: two of six choices are as far apart.
+  EXPECT_DOUBLE_EQ(rank_sum_p({1, 1}, {2, 2}).value(), 2.0 / 6);
+  // Ranks 1, 3, 3, 3: every choice of two sums to 4 or 6, as far from 5.
+  EXPECT_DOUBLE_EQ(rank_sum_p({1, 2}, {2, 2}).value(), 1);
+}
+
+TEST(RankSum, IsUnavailableWithoutFiniteValuesOnBothSides) {
+  EXPECT_FALSE(rank_sum_p({}, {1}));
+  EXPECT_FALSE(rank_sum_p({1}, {}));
+  EXPECT_FALSE(rank_sum_p({1, kNan}, {2}));
+  EXPECT_FALSE(rank_sum_p({1}, {kInfinity}));
+}
+
+RC_GTEST_PROP(RankSum, IsTheSameForExchangedSidesAndRarelySmall, (std::uint64_t seed)) {
+  Random random(seed);
+  std::vector<double> first, second;
+  for (int i = 0; i < 8; ++i) first.push_back(random.uniform()), second.push_back(random.uniform());
+  const double p = rank_sum_p(first, second).value();
+  RC_ASSERT(p > 0 && p <= 1);
+  RC_ASSERT(p == rank_sum_p(second, first).value());
+}
+
 RC_GTEST_PROP(RatioOfQuads, ExchangedSubjectsHaveTheInverseRatio, (std::uint64_t seed)) {
   std::vector<Quad> quads = times_of(simulate(machine_noises()[5].noise, 15, 1.1, seed)), exchanged;
   for (const Quad& quad : quads) {
@@ -225,7 +274,7 @@ TEST(RatioOfQuads, CancelsALinearDriftWithoutNoise) {
 // The interval's promise, kept on every kind of noise, with the width that makes it useful.
 TEST(RatioOfQuads, CoversTheTrueRatioOnEveryNoise) {
   for (const NamedNoise& named : machine_noises()) {
-    for (int quads : {6, 24}) {
+    for (int quads : {3, 4, 6, 9, 24}) {
       constexpr int kTrials = 300;
       int covered = 0;
       for (int trial = 0; trial < kTrials; ++trial) {

@@ -141,7 +141,7 @@ TEST(ReportHtml, IsOneFileThatFetchesNothing) {
 
 TEST(ReportHtml, ShowsTheOutcomeFirstAndEscapesWhatTheReportCarries) {
   model::Report report = test::sample_report_reverted();
-  report.outcome = "reverted: <img src=x onerror=alert(1)>";
+  report.reason = "reverted: <img src=x onerror=alert(1)>";
   report.diff += "+<script>\n";
   report.kernel = "</title><b>";
   const std::string html = report_html(report);

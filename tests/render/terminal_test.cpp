@@ -36,7 +36,7 @@ TEST(Terminal, TheFirstLineOfAReportIsItsOutcome) {
 
 TEST(Terminal, ColoursOnlyWhenAskedAndNeverFromTheDocument) {
   model::Report report = test::sample_report_reverted();
-  report.outcome += " \033[2J";
+  report.reason += " \033[2J";
   EXPECT_THAT(report_summary(report, Style{}), Not(HasSubstr("\033")));
   const std::string colored = report_summary(report, Style{true, 100});
   EXPECT_TRUE(base::starts_with(colored, "\033[31mrms_norm: REVERTED\033[0m\n"));

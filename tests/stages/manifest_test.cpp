@@ -95,7 +95,7 @@ TEST_F(AManifestInTheStages, IsProfiledOptimizedAndFinalized) {
   EXPECT_EQ(read("hone.toml").find("[[entry]]"), std::string::npos);
 
   const stages::FinalizeOutcome outcome = finalize();
-  EXPECT_EQ(outcome.ending, Ending::applied) << outcome.report.outcome;
+  EXPECT_EQ(outcome.ending, Ending::applied) << outcome.report.reason;
   ASSERT_EQ(outcome.report.changed_files.size(), 1u);
   EXPECT_THAT(read("hone.settings.toml"), HasSubstr("ROWS = 4"));
   EXPECT_EQ(finalize().ending, Ending::already_applied);
@@ -112,7 +112,7 @@ TEST_F(AManifestInTheStages, IsRestoredWhereItsOwnTestsFail) {
   const stages::FinalizeOutcome outcome = finalize();
   EXPECT_EQ(outcome.ending, Ending::reverted);
   EXPECT_TRUE(outcome.gate_failed);
-  EXPECT_THAT(outcome.report.outcome, HasSubstr("status 4"));
+  EXPECT_THAT(outcome.report.reason, HasSubstr("status 4"));
   EXPECT_FALSE(files_.exists(folder_ / "hone.settings.toml"));
   EXPECT_EQ(read("row_scale.cpp"), before);
 }

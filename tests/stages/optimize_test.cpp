@@ -146,7 +146,7 @@ TEST_F(Optimize, AnUnresolvedComparisonIsLookedAtAgainWithMoreTime) {
   use_strategies({"less-traffic"});
   world.noise = 0.05;
   auto o = options();
-  o.verdict.max_ns = 30'000'000;
+  o.verdict.aim_ns = 30'000'000;
   auto outcome = optimize(o);
   ASSERT_TRUE(outcome);
   std::map<std::string, int> pairs;

@@ -38,7 +38,7 @@ class NotingDocuments final : public stages::DocumentWriter {
   }
   base::Result<void> write_report(const stages::Workspace& w, const model::Report& report) override {
     reports.push_back(report);
-    return w.write("report.md", report.outcome + "\n");
+    return w.write("report.md", report.reason + "\n");
   }
   std::vector<model::Notes> notes;
   std::vector<model::Report> reports;

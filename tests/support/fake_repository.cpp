@@ -17,11 +17,16 @@ std::string text_of(const model::Settings& settings) {
   return text;
 }
 
+base::Result<void> may(const FakeWorld& world, const std::string& call) {
+  if (!world.fails || !world.fails(call)) return {};
+  return base::Error{base::ErrorKind::internal, "a call that works", "told to fail", call, "as told"};
+}
+
 // Noise that depends on the order of samples alone, so that runs are repeatable.
 class FakeSubject final : public measure::Subject {
  public:
-  FakeSubject(FakeWorld& world, std::string name, double true_ms, bool runs)
-      : world_(world), name_(std::move(name)), true_ms_(true_ms), runs_(runs) {}
+  FakeSubject(FakeWorld& world, std::string name, std::string who, double true_ms, bool runs)
+      : world_(world), name_(std::move(name)), who_(std::move(who)), true_ms_(true_ms), runs_(runs) {}
   std::string name() const override { return name_; }
   base::Result<model::Sample> sample() override {
     ++world_.samples;
@@ -29,6 +34,7 @@ class FakeSubject final : public measure::Subject {
     const std::string event = "sample " + name_;
     if (world_.events.empty() || world_.events.back() != event) world_.events.push_back(event);
     if (!runs_) return base::Error{base::ErrorKind::internal, "a run", "the kernel faulted", name_, ""};
+    if (auto works = may(world_, "sample " + who_); !works) return works.error();
     std::mt19937_64 random(static_cast<std::uint64_t>(world_.samples) * 7919);
     random.discard(3);
     double value = true_ms_ * std::exp(world_.noise * std::normal_distribution<double>()(random));
@@ -39,7 +45,7 @@ class FakeSubject final : public measure::Subject {
 
  private:
   FakeWorld& world_;
-  std::string name_;
+  std::string name_, who_;
   double true_ms_;
   bool runs_;
 };
@@ -128,6 +134,7 @@ class FakeSession final : public repository::Session {
 
   base::Result<repository::Built> build(const model::Variant& variant) override {
     world_.events.push_back("build " + variant.id);
+    if (auto works = may(world_, "build " + variant.id); !works) return works.error();
     const SourceBehaviour* source = behaviour(variant);
     if (source && !source->compiles)
       return base::Error{base::ErrorKind::preflight, "a text that compiles", "error: expected ';' before '}' token",
@@ -174,16 +181,24 @@ class FakeSession final : public repository::Session {
   base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
                                                                    const Cell& cell) override {
     return make(cell, provider,
-                3 * sum(cell, [&](const std::string& pass,
-                                  std::int64_t x) { return world_.time_ms(pass, x, world_.shipped(pass, x)); }),
+                world_.eager_factor * sum(cell, [&](const std::string& pass, std::int64_t x) {
+                  return world_.time_ms(pass, x, world_.shipped(pass, x));
+                }),
                 true);
   }
+  base::Result<std::optional<repository::PassParts>> parts(const model::Variant& variant, const Cell&) override {
+    if (auto works = may(world_, "parts " + variant.id); !works) return works.error();
+    return std::optional<repository::PassParts>();
+  }
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value) override {
+    if (auto works = may(world_, "memory " + variant.id); !works) return works.error();
     const SourceBehaviour* source = behaviour(variant);
     const double mb = std::stod(x_value) / 64 * (source ? source->memory_factor : 1);
     return repository::MemoryUse{mb, mb / 4, 3 * mb};
   }
-  base::Result<repository::MemoryUse> provider_memory(const std::string&, const std::string& x_value) override {
+  base::Result<repository::MemoryUse> provider_memory(const std::string& provider,
+                                                      const std::string& x_value) override {
+    if (auto works = may(world_, "memory " + provider); !works) return works.error();
     const double mb = std::stod(x_value) / 16;
     return repository::MemoryUse{mb, mb / 4, 3 * mb};
   }
@@ -258,8 +273,9 @@ class FakeSession final : public repository::Session {
   }
   base::Result<std::unique_ptr<measure::Subject>> make(const Cell& cell, const std::string& who, double time,
                                                        bool runs) {
+    if (auto works = may(world_, "subject " + who); !works) return works.error();
     return std::unique_ptr<measure::Subject>(
-        std::make_unique<FakeSubject>(world_, cell.mode + " " + cell.x_value + " " + who, time, runs));
+        std::make_unique<FakeSubject>(world_, cell.mode + " " + cell.x_value + " " + who, who, time, runs));
   }
 
   FakeWorld& world_;

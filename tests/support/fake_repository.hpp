@@ -59,6 +59,9 @@ struct FakeWorld {
   int samples = 0;
   std::function<void(int samples)> on_sample;  // to interrupt in the middle
   std::function<double(int samples)> load;     // factor on the time of the n-th sample: what else the machine does
+  double eager_factor = 3;                     // of the shipped kernel's time
+  // Whether a call fails: "build v2", "subject v2", "sample v2", "memory v2", "parts v2", and the same of a provider.
+  std::function<bool(const std::string& call)> fails;
 };
 
 // The world as a session. `production_file` is written by an installation; source_hash() follows it and production_source.

@@ -198,7 +198,8 @@ Report sample_report_applied() {
   report.hone_commit = "0123abc";
   report.command = "hone finalize rms_norm";
   report.applied = true;
-  report.outcome = "applied v3";
+  report.outcome = model::Outcome::applied;
+  report.reason = "applied v3";
   report.winner = "v3";
   report.profile = sample_profile();
   report.comparison = sample_comparison();
@@ -243,7 +244,8 @@ Report sample_report_applied() {
 Report sample_report_reverted() {
   Report report = sample_report_applied();
   report.applied = false;
-  report.outcome = "reverted: the full gate failed at rows=7, size=4093 (error 1.8 of the bound); v1 failed too";
+  report.outcome = model::Outcome::reverted;
+  report.reason = "reverted: the full gate failed at rows=7, size=4093 (error 1.8 of the bound); v1 failed too";
   report.changed_files.clear();
   report.correctness[1].passed = 430;
   report.correctness[1].failed = 2;
@@ -261,7 +263,8 @@ Report sample_report_reverted() {
 Report sample_report_nothing_to_gain() {
   Report report = sample_report_applied();
   report.applied = false;
-  report.outcome = "nothing to gain: forward is at 97.2 % and backward at 96.4 % of the ceiling";
+  report.outcome = model::Outcome::at_ceiling;
+  report.reason = "nothing to gain: forward is at 97.2 % and backward at 96.4 % of the ceiling";
   report.winner = "v0";
   report.comparison.winner = "v0";
   report.comparison.winner_reason = "no variant was tried";

@@ -37,19 +37,6 @@ inline void check(const base::Result<void>& result) {
   std::exit(base::exit_code(result.error().kind));
 }
 
-// Measured again with more samples where other load disturbed too many: a burst passes, a busy machine stays an error.
-template <class Measure>
-auto until_trusted(measure::Budget budget, const Measure& measure) {
-  constexpr int kRepeats = 3;
-  for (int repeat = 0;; ++repeat) {
-    auto result = measure(budget);
-    if (result || result.error().kind != base::ErrorKind::untrusted || repeat == kRepeats)
-      return value_or_fail(std::move(result));
-    budget.max_samples *= 2;
-    budget.max_ns *= 2;
-  }
-}
-
 // One kernel of known class: its launch, and what it moves and computes at least.
 struct Synthetic {
   std::string name;
@@ -161,11 +148,10 @@ class Kernels {
 
   void add_times(const Synthetic& kernel, const model::Ceilings& ceilings, model::Profile& profile) {
     measure::Budget budget;
-    budget.max_ns = 1'500'000'000;
+    budget.aim_ns = 1'500'000'000;
     budget.max_samples = 40;
     LaunchSubject subject(kernel.name, device_, clock_, with_program(kernel, 0), kernel.host_work_ns);
-    const measure::Timing timing =
-        until_trusted(budget, [&](const measure::Budget& allowed) { return measure::time(subject, clock_, allowed); });
+    const measure::Timing timing = value_or_fail(measure::time(subject, clock_, budget));
     const auto row = [&](const char* metric, const model::Quantiles& ms) {
       profile.baseline.rows.push_back(
           {kSize, kMode, "hone", metric, "ms", ms.p20, ms.p50, ms.p80, ms.samples, model::Source::measured});
@@ -196,14 +182,10 @@ class Kernels {
   model::Experiment ablation_of(const Synthetic& kernel, int ablation, const std::string& name) {
     LaunchSubject unchanged(kernel.name, device_, clock_, with_program(kernel, 0), 0);
     LaunchSubject changed(name, device_, clock_, with_program(kernel, ablation), 0);
-    measure::Budget budget;
-    budget.max_ns = 2'000'000'000;
-    budget.max_samples = 20;
-    const model::Comparison found = until_trusted(budget, [&](const measure::Budget& allowed) {
-      measure::CompareOptions options;
-      options.budget = allowed;
-      return measure::compare(unchanged, changed, clock_, options);
-    });
+    measure::CompareOptions options;
+    options.budget.aim_ns = 2'000'000'000;
+    options.budget.max_samples = 20;
+    const model::Comparison found = value_or_fail(measure::compare(unchanged, changed, clock_, options));
     return {name, kSize, kMode, "", found.ratio, found.ci_low, found.ci_high, ""};
   }
 

@@ -130,7 +130,7 @@ int run_compare(const CommandContext& context) {
   asked.candidate = b->variant;
   asked.budget.min_samples = 20;
   asked.budget.max_samples = meant.request.quick ? 30 : 80;
-  asked.budget.max_ns = 10'000'000'000;
+  asked.budget.aim_ns = 3'000'000'000;
   asked.seed = meant.request.seed;
   asked.command = meant.command_line;
   for (const Operand* each : {&*a, &*b})

@@ -110,8 +110,8 @@ std::string comparison(const Report& report) {
       " " + sentence(evaluations_text(report.comparison.evaluations)));
   const Table speed = three_way_table(report, "speed");
   if (!speed.empty())
-    text += heading(3, "Three-way comparison, interleaved in one session") + speed.html() +
-            html(three_way_table(report, "memory"));
+    text += heading(3, "Three-way comparison") + speed.html() + html(three_way_table(report, "memory")) +
+            paragraph(three_way_note(report));
   const Table kernels = three_way_table(report, "kernels");
   if (!kernels.empty())
     text += paragraph("The kernels alone, without what the framework does beside them in a pass:") + kernels.html();

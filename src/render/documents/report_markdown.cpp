@@ -18,7 +18,7 @@ void write_summary(Markdown& page, const Report& report) {
   page.heading(2, "1. Summary");
   page.formatted("**" + outcome_word(report) + "**: " + markdown_text(outcome_text(report)));
   page.facts({{"Kernel", report.kernel + (report.comparison.dtype.empty() ? "" : ", " + report.comparison.dtype)},
-              {"Outcome", report.outcome},
+              {"Outcome", report.reason},
               {"Winner", report.winner == "v0" ? "v0, the kernel as it was" : report.winner},
               {"Files changed", known(base::join_text(report.changed_files, ", "), "none")},
               {"Correctness",
@@ -50,7 +50,7 @@ void write_three_way(Markdown& page, const Report& report) {
     page.paragraph("The kernels alone, without what the framework does beside them in a pass:");
     page.table(kernels);
   }
-  page.paragraph("All providers were interleaved round by round in one session.");
+  page.paragraph(three_way_note(report));
 }
 
 void write_changes(Markdown& page, const Report& report) {

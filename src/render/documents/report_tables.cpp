@@ -33,6 +33,30 @@ Table correctness_table(const Report& report) {
   return table;
 }
 
+namespace {
+
+// A median of so few samples is said to be one.
+constexpr int kFewSamples = 5;
+
+std::string time_of(const ThreeWayRow& row) {
+  std::string text = figure(row.value.p50);
+  if (row.metric == "speed" && row.value.samples < kFewSamples)
+    text += " (" + count_of(row.value.samples, "sample") + ")";
+  if (row.source == model::Source::recorded) text += " (profile)";
+  return text;
+}
+
+}  // namespace
+
+std::string three_way_note(const Report& report) {
+  const bool all_interleaved = std::all_of(report.three_way.begin(), report.three_way.end(), [](const ThreeWayRow& row) {
+    return row.source != model::Source::recorded;
+  });
+  if (all_interleaved) return "All providers were interleaved round by round in one session.";
+  return "Original, optimized and quick baselines were interleaved round by round in one session. A baseline that takes "
+         "several times as long was not timed again: (profile) marks its row of the profile.";
+}
+
 std::vector<std::string> providers_of(const Report& report, const std::string& metric) {
   std::vector<std::string> names;
   for (const ThreeWayRow& row : report.three_way)
@@ -66,7 +90,7 @@ Table three_way_table(const Report& report, const std::string& metric) {
                one.mode == point.mode;
       });
       const bool found = row != report.three_way.end();
-      cells.push_back(found ? figure(row->value.p50) : "not measured");
+      cells.push_back(found ? time_of(*row) : "not measured");
       if (metric == "speed") cells.push_back(found ? spread(row->value.p20, row->value.p80) : "not measured");
       if (found && provider == "optimized" && row->share_of_ceiling_pct > 0) share = percent(row->share_of_ceiling_pct);
     }

@@ -7,8 +7,10 @@
 namespace hone::render {
 
 Table correctness_table(const model::Report& report);
-// One row for each (x value, mode), one pair of columns for each provider, from the one interleaved session.
+// One row for each (x value, mode), one pair of columns for each provider.
 Table three_way_table(const model::Report& report, const std::string& metric);
+// How its rows were taken, for the line below it.
+std::string three_way_note(const model::Report& report);
 // What the profile found, in a few rows.
 Table profile_facts(const model::Profile& profile);
 

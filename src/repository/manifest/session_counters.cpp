@@ -93,8 +93,8 @@ base::Result<void> ManifestSession::add_experiment(const std::string& name, cons
   if (!unchanged) return unchanged.error();
   measure::CompareOptions options;
   options.seed = request_.seed;
-  options.budget.max_ns = 6'000'000'000;
-  options.budget.min_samples = 12;
+  options.budget.aim_ns = 1'000'000'000;
+  options.budget.min_samples = 8;
   options.budget.max_samples = kSamples;
   const auto comparison = measure::compare(**unchanged, changed, context_.clock, options);
   // An experiment is evidence among others: a noisy machine costs that row, not the profile.

@@ -118,8 +118,8 @@ base::Result<model::Comparison> NativeSession::compare_with(const Change& change
   if (!changed) return changed.error();
   measure::CompareOptions options;
   options.seed = request_.seed;
-  options.budget.max_ns = 6'000'000'000;
-  options.budget.min_samples = 12;
+  options.budget.aim_ns = 1'000'000'000;
+  options.budget.min_samples = 8;
   options.budget.max_samples = request_.quick || change.x > 0 ? kFewSamples : kManySamples;
   return measure::compare(**unchanged, **changed, context_.clock, options);
 }

@@ -77,6 +77,7 @@ base::Result<ComparedCell> compare_cell(repository::Session& session, Floors& fl
   measure::CompareOptions options;
   options.budget = request.budget;
   options.seed = request.seed;
+  options.patience = kPatience;
   auto comparison = floors.judge(cell, [&](double floor_ns) {
     options.floor_ns = floor_ns;
     return measure::compare(**before, **after, session.clock(), options);

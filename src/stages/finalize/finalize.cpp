@@ -7,6 +7,8 @@
 #include "stages/finalize/install.hpp"
 #include "stages/finalize/reporting.hpp"
 #include "stages/finalize/three_way.hpp"
+#include "stages/optimize/stopping.hpp"
+#include "stages/trial/scope.hpp"
 
 namespace hone::stages {
 
@@ -24,22 +26,41 @@ class Finalization {
         inputs_(std::move(inputs)),
         original_(session.original()) {}
 
-  // Whatever ends this early, production is what it was before.
   base::Result<FinalizeOutcome> run() {
     auto outcome = steps();
     if (outcome) return outcome;
-    base::Error error = outcome.error();
-    // What an earlier run verified is production.
-    if (installer_.last() && installer_.last()->state == "verified") return error;
-    if (auto reverted = installer_.revert("stopped: " + error.found); !reverted) {
-      error.remedy = "production could not be restored (" + reverted.error().found + " at " + reverted.error().where +
-                     "); the next run of 'hone finalize " + workspace_.kernel() + "' tries first. " + error.remedy;
-      return error;
-    }
-    return error;
+    return restored(outcome.error());
   }
 
  private:
+  // Whatever ends this early, production is what it was before: the error says so, and no document says otherwise.
+  base::Error restored(base::Error error) {
+    if (!touched_) return error;
+    if (auto withdrawn = withdraw_report(); !withdrawn)
+      error.remedy += "; do not believe the report: it could not be removed (" + withdrawn.error().found + ")";
+    // What an earlier run verified is production: nothing of this run came to be written.
+    const bool verified_before = installer_.last() && installer_.last()->state == "verified";
+    auto reverted = verified_before ? base::Result<void>() : installer_.revert("stopped: " + error.found);
+    if (reverted) {
+      error.remedy = "production is restored" + (error.remedy.empty() ? "" : "; " + error.remedy);
+      return error;
+    }
+    error.remedy = "production could not be restored (" + reverted.error().found + " at " + reverted.error().where +
+                   "); the next run of 'hone finalize " + workspace_.kernel() + "' tries first. " + error.remedy;
+    return error;
+  }
+
+  // Of a run that has no end: what is written of it may say "applied".
+  base::Result<void> withdraw_report() {
+    if (!report_begun_) return {};
+    for (const char* name : {"report.json", "report.md", "report.html", "pr.md"}) {
+      const std::string path = workspace_.at(name);
+      if (!workspace_.files().exists(path)) continue;
+      if (auto removed = workspace_.files().remove(path); !removed) return removed;
+    }
+    return {};
+  }
+
   base::Result<FinalizeOutcome> steps() {
     if (auto agreed = production_unchanged(); !agreed) return agreed.error();
     outcome_.report = start_report(session_, inputs_, options_);
@@ -73,12 +94,28 @@ class Finalization {
     ports_.progress.step("measure original and providers");
     auto measured = three_way(original_);
     if (!measured) return measured.error();
-    outcome_.ending = Ending::nothing_to_gain;
     take(*measured);
-    outcome_.report.outcome = "nothing to gain: " + inputs_.comparison.stop_reason;
-    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
+    outcome_.ending = Ending::nothing_to_gain;
+    const model::ComparisonDocument& comparison = inputs_.comparison;
+    const auto hidden = hidden_gain(comparison, inputs_.profile,
+                                    passes_in_scope(session_.modes(), inputs_.profile.request.scope));
+    if (comparison.winner != "v0") {
+      conclude(model::Outcome::nothing_found, "v0 stays: it was chosen instead of " + comparison.winner);
+    } else if (says_at_ceiling(comparison.stop_reason)) {
+      conclude(model::Outcome::at_ceiling, "nothing to gain: " + comparison.stop_reason);
+    } else if (hidden) {
+      outcome_.ending = Ending::inconclusive;
+      conclude(model::Outcome::inconclusive, "inconclusive: " + *hidden);
+    } else {
+      conclude(model::Outcome::nothing_found, "v0 stays: " + comparison.stop_reason);
+    }
     if (auto written = write_report(); !written) return written.error();
     return outcome_;
+  }
+
+  void conclude(model::Outcome outcome, const std::string& reason) {
+    outcome_.report.outcome = outcome, outcome_.report.reason = reason;
+    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
   }
 
   base::Result<ThreeWay> three_way(const model::Variant& optimized) {
@@ -109,27 +146,30 @@ class Finalization {
         outcome_.gate_failed = false;
         outcome_.report.applied = true;
         outcome_.report.winner = variant.id;
-        outcome_.report.outcome = "applied " + variant.id +
-                                  (failures.empty() ? "" : " after falling back: " + base::join_text(failures, "; "));
-        outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
+        conclude(model::Outcome::applied,
+                 "applied " + variant.id +
+                     (failures.empty() ? "" : " after falling back: " + base::join_text(failures, "; ")));
         return {};
       }
       failures.push_back(variant.id + ": " + *failure);
       ports_.progress.message(failures.back() + "; production is restored");
     }
-    reverted("reverted: " + base::join_text(failures, "; "));
+    const std::string why = base::join_text(failures, "; ");
+    if (inconclusive_ && !gate_failed_)
+      reverted(Ending::inconclusive, model::Outcome::inconclusive, "inconclusive: " + why + "; production is restored");
+    else
+      reverted(Ending::reverted, model::Outcome::reverted, "reverted: " + why);
     outcome_.gate_failed = gate_failed_;
     return {};
   }
 
-  void reverted(const std::string& outcome) {
-    outcome_.ending = Ending::reverted;
+  void reverted(Ending ending, model::Outcome outcome, const std::string& reason) {
+    outcome_.ending = ending;
     outcome_.report.applied = false;
     outcome_.report.winner = "v0";
-    outcome_.report.outcome = outcome;
     outcome_.report.changed_files.clear();
     outcome_.report.revert.clear();
-    outcome_.report.recommendations = recommendations_for(outcome_.report, warnings_, swept());
+    conclude(outcome, reason);
   }
 
   // Empty: installed and verified as far as gates and clocks can. Otherwise why it was taken back.
@@ -139,6 +179,7 @@ class Finalization {
     auto changes = session_.installation(variant);
     if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
     if (!changes) return "it can not be installed: " + changes.error().found;
+    touched_ = true;
     if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
     if (auto style = session_.style()) outcome_.report.correctness.push_back(std::move(*style));
     auto failure = pass_gates(variant);
@@ -179,16 +220,26 @@ class Finalization {
       gate_failed_ = true;
       return measured.error().found;
     }
-    if (!measured) return measured.error();
+    if (!measured) {
+      inconclusive_ = true;
+      return "it could not be measured anew: " + measured.error().found +
+             (measured.error().where.empty() ? "" : " (" + measured.error().where + ")");
+    }
     take(*measured);
     outcome_.report.speedups = measured->speedups;
-    if (inputs_.profile.request.goal == "memory" || measured->gain.ci_high < 1) return std::string();
+    const Gain& gain = measured->gain;
+    if (inputs_.profile.request.goal == "memory" || gain.ci_high < 1) return std::string();
+    // What is slower, or the same within the smallest effect that matters, is known; what may be faster is not.
+    const bool same = gain.cells > 0 && gain.ci_low >= 1 - kTargetPct / 100 && gain.ci_high <= 1 + kTargetPct / 100;
+    inconclusive_ = inconclusive_ || (gain.ci_low < 1 && !same) || gain.cells == 0;
+    if (gain.cells == 0) return std::string("measured anew no cell of it could be judged");
     return fmt::format("measured anew it is not faster beyond doubt: {} x the original over {} cells",
-                       interval_text(measured->gain), measured->gain.cells);
+                       interval_text(gain), gain.cells);
   }
 
   // report.json after the plots it names, then the documents for people.
   base::Result<void> write_report() {
+    report_begun_ = true;
     auto plots = ports_.documents.write_plots(workspace_, outcome_.report);
     if (!plots) return plots.error();
     outcome_.report.plots = *plots;
@@ -198,7 +249,7 @@ class Finalization {
 
   Question question() const {
     Question question;
-    question.headline = outcome_.report.outcome;
+    question.headline = outcome_.report.reason;
     for (const model::ResultRow& row : outcome_.report.speedups) {
       question.lines.push_back(fmt::format("{} at {}: {:.3f} ({:.3f} to {:.3f}) x the original, {}", row.mode,
                                            row.x_value, row.ratio, row.ci_low, row.ci_high, model::word(row.verdict)));
@@ -222,7 +273,7 @@ class Finalization {
     }
     if (auto taken_back = installer_.revert("not accepted at the checkpoint"); !taken_back) return taken_back.error();
     if (outcome_.decision.choice == Choice::stop) {
-      reverted("reverted: not accepted at the checkpoint");
+      reverted(Ending::reverted, model::Outcome::reverted, "reverted: not accepted at the checkpoint");
       if (auto written = write_report(); !written) return written.error();
       return false;
     }
@@ -241,6 +292,9 @@ class Finalization {
   FinalizeInputs inputs_;
   model::Variant original_;            // what is in force before anything is installed
   bool gate_failed_ = false;           // of any variant tried; a gain that was not confirmed is no failed gate
+  bool inconclusive_ = false;          // a gain could be neither confirmed nor refuted
+  bool touched_ = false;               // this run has begun to write into production
+  bool report_begun_ = false;
   std::vector<std::string> warnings_;  // about the three-way table
   FinalizeOutcome outcome_;
 };
@@ -283,7 +337,8 @@ base::Result<FinalizeOutcome> finalize(repository::Session& session, const Final
     outcome.report = start_report(session, *inputs, options);
     outcome.report.applied = true;
     outcome.report.winner = in_force->variant;
-    outcome.report.outcome =
+    outcome.report.outcome = model::Outcome::applied;
+    outcome.report.reason =
         "already applied " + in_force->variant + " on " + in_force->at + "; report.md is of that run";
     outcome.report.revert = revert_commands(workspace, *in_force);
     return outcome;

@@ -174,7 +174,11 @@ base::Result<void> Installer::verified() { return note("verified", ""); }
 base::Result<void> Installer::revert(const std::string& reason) {
   if (!last_ || last_->state == "reverted") return {};
   if (auto restored = restore(); !restored) return restored;
-  return note("reverted", reason);
+  // The files are what they were. Where a full disk takes no note of it, the next start finds them so and writes it then.
+  (void)note("reverted", reason).ok();
+  last_->state = "reverted";
+  if (unverified_ != nullptr) *unverified_ = false;
+  return {};
 }
 
 std::optional<Installation> Installer::in_force() const {

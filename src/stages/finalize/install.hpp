@@ -40,7 +40,8 @@ class Installer {
   // Production must still be what `changes` say it was. On failure everything written so far is taken back.
   base::Result<void> apply(const std::string& variant, const std::vector<repository::FileChange>& changes);
   base::Result<void> verified();                         // keeps the last one
-  base::Result<void> revert(const std::string& reason);  // takes the last one back; nothing to do when there is none
+  // Takes the last one back; nothing to do when there is none. An error where a file could not be put back.
+  base::Result<void> revert(const std::string& reason);
 
   // The verified installation whose files are all still in place.
   std::optional<Installation> in_force() const;

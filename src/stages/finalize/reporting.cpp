@@ -107,7 +107,7 @@ std::vector<std::string> recommendations_for(const model::Report& report, const 
   if (report.applied)
     list.push_back(fmt::format("The settings hold for {} and dtype {}: profile and optimize again for another device.",
                                report.profile.device.name, report.profile.request.dtype));
-  for (const std::string& warning : warnings) list.push_back("Measure again on a quieter machine, " + warning);
+  list.insert(list.end(), warnings.begin(), warnings.end());
   return list;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "stages/trial/evaluate.hpp"
 #include "stages/trial/lab.hpp"
@@ -12,6 +14,9 @@ namespace hone::stages {
 namespace {
 
 using repository::Cell;
+
+// A baseline that takes this many times as long is not timed again: its row in the profile says as much.
+constexpr double kSlowBaseline = 4;
 
 class ThreeWaySession {
  public:
@@ -39,10 +44,7 @@ class ThreeWaySession {
     for (const Cell& cell : cells) {
       if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
       ports_.progress.advance(++done, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
-      if (auto measured = table(cell); !measured) return measured.error();
-      if (auto measured = kernels_alone(cell); !measured) return measured.error();
-      if (!changed_) continue;
-      if (auto judged = verdict(cell); !judged) return judged.error();
+      if (auto measured = measure(cell); !measured) return measured.error();
     }
     for (const std::string& x_value : session_.sizes()) {
       if (auto measured = memory(x_value); !measured) return measured.error();
@@ -68,34 +70,103 @@ class ThreeWaySession {
     return 0;
   }
 
-  base::Result<void> table(const Cell& cell) {
-    std::vector<std::unique_ptr<measure::Subject>> subjects;
+  // What decides first; then the rows beside it, which may be missing.
+  base::Result<void> measure(const Cell& cell) {
+    const bool differs = changed_ && !same_code(session_.modes(), original_built_, optimized_built_, cell);
+    std::optional<model::Comparison> judged;
+    if (differs) {
+      auto compared = verdict(cell);
+      if (!compared) return compared.error();
+      judged = std::move(*compared);
+    }
+    if (auto timed = table(cell, differs, judged); !timed) return timed;
+    if (changed_ && !differs) {
+      const model::Quantiles time = time_of("original", cell);
+      add_time(cell, "optimized", time);
+      result_.speedups.push_back({cell.x_value, cell.mode, "speed", "ms", time, time, 1, 1, 1, model::Verdict::same});
+    }
+    return kernels_alone(cell);
+  }
+
+  void add_time(const Cell& cell, const std::string& provider, const model::Quantiles& ms,
+                model::Source source = model::Source::measured) {
+    result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", provider, ms, 0, source});
+  }
+
+  // A row that nothing is decided on costs itself alone; a stop ends everything.
+  base::Result<void> without(const std::string& row, const base::Error& error) {
+    if (error.kind == base::ErrorKind::interrupted) return error;
+    result_.warnings.push_back("Not measured: " + row + ": " + error.found);
+    return {};
+  }
+
+  const model::BaselineRow* profiled(const std::string& provider, const Cell& cell) const {
+    for (const model::BaselineRow& row : profile_.baseline.rows) {
+      if (row.x_value == cell.x_value && row.mode == cell.mode && row.provider == provider && row.metric == "speed" &&
+          row.source == model::Source::measured)
+        return &row;
+    }
+    return nullptr;
+  }
+
+  base::Result<void> table(const Cell& cell, bool differs, const std::optional<model::Comparison>& judged) {
+    std::vector<std::unique_ptr<measure::Subject>> owned;
+    std::vector<measure::Subject*> others;
     std::vector<std::string> names;
-    const auto add = [&](const std::string& name,
-                         base::Result<std::unique_ptr<measure::Subject>> subject) -> base::Result<void> {
-      if (!subject) return subject.error();
-      subjects.push_back(std::move(*subject));
-      names.push_back(name);
-      return {};
-    };
-    if (auto added = add("original", session_.subject(original_, cell)); !added) return added;
-    if (changed_) {
-      if (auto added = add("optimized", session_.subject(optimized_, cell)); !added) return added;
-    }
+    std::vector<std::pair<std::string, model::Quantiles>> recorded;
+    const model::BaselineRow* own = profiled(session_.own_provider(), cell);
     for (const std::string& provider : session_.baseline_providers()) {
-      if (auto added = add(provider, session_.provider_subject(provider, cell)); !added) return added;
-    }
-    std::vector<measure::Subject*> pointers;
-    for (const auto& subject : subjects) pointers.push_back(subject.get());
-    auto timings = measure::interleave_for_table(pointers, session_.clock(), options_.table);
-    if (!timings) return timings.error();
-    for (const measure::Timing& timing : *timings)
-      if (timing.kept_disturbed) {
-        result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + timing.note);
-        break;
+      const model::BaselineRow* known = profiled(provider, cell);
+      if (known && own && known->p50 > kSlowBaseline * own->p50) {
+        recorded.emplace_back(provider, model::Quantiles{known->p20, known->p50, known->p80, known->samples});
+        continue;
       }
-    for (std::size_t i = 0; i < names.size(); ++i)
-      result_.rows.push_back({cell.x_value, cell.mode, "speed", "ms", names[i], (*timings)[i].device_ms, 0});
+      auto subject = session_.provider_subject(provider, cell);
+      if (!subject) {
+        if (auto left_out = without(provider + " " + cell.mode + " at " + cell.x_value, subject.error()); !left_out)
+          return left_out;
+        continue;
+      }
+      others.push_back(subject->get()), names.push_back(provider);
+      owned.push_back(std::move(*subject));
+    }
+    if (judged && others.empty()) {
+      add_time(cell, "original", judged->baseline_ms);
+      add_time(cell, "optimized", judged->candidate_ms);
+    } else if (auto timed = interleaved(cell, differs, others, names); !timed) {
+      return timed;
+    }
+    for (const auto& [provider, ms] : recorded) add_time(cell, provider, ms, model::Source::recorded);
+    return {};
+  }
+
+  base::Result<void> interleaved(const Cell& cell, bool differs, const std::vector<measure::Subject*>& others,
+                                 std::vector<std::string> names) {
+    std::vector<std::unique_ptr<measure::Subject>> owned;
+    std::vector<measure::Subject*> subjects;
+    for (const model::Variant* variant : {&original_, &optimized_}) {
+      if (variant == &optimized_ && !differs) continue;
+      auto subject = session_.subject(*variant, cell);
+      if (!subject) return subject.error();
+      subjects.push_back(subject->get());
+      owned.push_back(std::move(*subject));
+    }
+    if (differs) names.insert(names.begin(), "optimized");
+    names.insert(names.begin(), "original");
+    auto timings = measure::interleave(subjects, session_.clock(), options_.table, others);
+    if (!timings && !others.empty()) {
+      const std::string rows = "other providers, " + cell.mode + " at " + cell.x_value;
+      if (auto left_out = without(rows, timings.error()); !left_out) return left_out;
+      return interleaved(cell, differs, {}, {});
+    }
+    if (!timings) return timings.error();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const measure::Timing& timing = (*timings)[i];
+      add_time(cell, names[i], timing.device_ms);
+      if (timing.kept_disturbed)
+        result_.warnings.push_back("Measure again on a quieter machine: " + names[i] + " " + cell.mode + " at " +
+                                   cell.x_value + ": " + timing.note);
+    }
     return {};
   }
 
@@ -105,7 +176,7 @@ class ThreeWaySession {
     for (const auto& [provider, variant] : {std::pair{"original", &original_}, std::pair{"optimized", &optimized_}}) {
       if (variant == &optimized_ && !changed_) continue;
       auto parts = session_.parts(*variant, cell);
-      if (!parts) return parts.error();
+      if (!parts) return without("the kernels alone of " + cell.mode + " at " + cell.x_value, parts.error());
       if (!*parts) return {};
       const double ms = (*parts)->kernel_ms();
       result_.rows.push_back({cell.x_value, cell.mode, "kernels", "ms", provider, {ms, ms, ms, (*parts)->samples}, 0});
@@ -113,12 +184,8 @@ class ThreeWaySession {
     return {};
   }
 
-  base::Result<void> verdict(const Cell& cell) {
-    if (same_code(session_.modes(), original_built_, optimized_built_, cell)) {
-      const model::Quantiles time = time_of("original", cell);
-      result_.speedups.push_back({cell.x_value, cell.mode, "speed", "ms", time, time, 1, 1, 1, model::Verdict::same});
-      return {};
-    }
+  // Nothing where the comparison can not be trusted: the warnings say why.
+  base::Result<std::optional<model::Comparison>> verdict(const Cell& cell) {
     auto before = session_.subject(original_, cell);
     if (!before) return before.error();
     auto after = session_.subject(optimized_, cell);
@@ -127,21 +194,23 @@ class ThreeWaySession {
     options.budget = options_.verdict;
     options.noise_floor_pct = noise_floor_pct(cell);
     options.seed = options_.seed + 1;  // a draw of its own, not the one that chose the winner
+    options.patience = kPatience;
     auto comparison = floors_.judge(cell, [&](double floor_ns) {
       options.floor_ns = floor_ns;
-      return compare_with_more_time(**before, **after, session_.clock(), options);
+      return measure::compare(**before, **after, session_.clock(), options);
     });
     if (!comparison && comparison.error().kind != base::ErrorKind::untrusted) return comparison.error();
     if (!comparison) {
-      result_.warnings.push_back(cell.mode + " at " + cell.x_value + ": " + comparison.error().found);
-      return {};
+      result_.warnings.push_back("Measure again: " + cell.mode + " at " + cell.x_value + ": " +
+                                 comparison.error().found);
+      return std::optional<model::Comparison>();
     }
     const model::Comparison& c = *comparison;
     result_.speedups.push_back({cell.x_value, cell.mode, "speed", "ms", c.baseline_ms, c.candidate_ms, c.ratio,
                                 c.ci_low, c.ci_high, c.verdict});
     const std::vector<std::string> passes = passes_in_scope(session_.modes(), profile_.request.scope);
     if (std::find(passes.begin(), passes.end(), cell.mode) != passes.end()) in_scope_.push_back(c);
-    return {};
+    return std::optional(std::move(*comparison));
   }
 
   model::Quantiles time_of(const std::string& provider, const Cell& cell) const {
@@ -155,18 +224,18 @@ class ThreeWaySession {
     const auto row = [&](const std::string& provider, double mb) {
       result_.rows.push_back({x_value, "full", "memory", "MB", provider, {mb, mb, mb, 1}, 0});
     };
-    auto before = session_.memory(original_, x_value);
-    if (!before) return before.error();
-    row("original", before->peak_over_inputs_mb);
+    const bool decides = profile_.request.goal == "memory";
+    const auto take = [&](const std::string& provider, const base::Result<repository::MemoryUse>& use, bool needed) {
+      if (use) return row(provider, use->peak_over_inputs_mb), base::Result<void>();
+      if (needed) return base::Result<void>(use.error());
+      return without("memory of " + provider + " at " + x_value, use.error());
+    };
+    if (auto taken = take("original", session_.memory(original_, x_value), decides); !taken) return taken;
     if (changed_) {
-      auto after = session_.memory(optimized_, x_value);
-      if (!after) return after.error();
-      row("optimized", after->peak_over_inputs_mb);
+      if (auto taken = take("optimized", session_.memory(optimized_, x_value), decides); !taken) return taken;
     }
     for (const std::string& provider : session_.baseline_providers()) {
-      auto use = session_.provider_memory(provider, x_value);
-      if (!use) return use.error();
-      row(provider, use->peak_over_inputs_mb);
+      if (auto taken = take(provider, session_.provider_memory(provider, x_value), false); !taken) return taken;
     }
     return {};
   }

@@ -1,4 +1,5 @@
-// Original, optimized and the providers measured anew, interleaved in one session; and the paired verdict between the first two.
+// Original, optimized and the providers measured anew in one session: the paired verdict between the first two, and the table.
+// A provider that the profile found slow is not timed again; its row is the profile's, and its source says so.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@ struct ThreeWay {
   std::vector<model::ThreeWayRow> rows;
   std::vector<model::ResultRow> speedups;  // optimized over original, paired
   Gain gain;                               // over the cells of the passes in scope where the machine code differs
-  std::vector<std::string> warnings;       // cells of the table that other load disturbed
+  std::vector<std::string> warnings;       // sentences: cells that other load disturbed, rows that could not be measured
 };
 
 struct ThreeWayOptions {
@@ -25,7 +26,9 @@ struct ThreeWayOptions {
 };
 
 // `optimized` may be the same as `original`: then only the table is made. `profile` gives the floors and follows what a second
-// look at the ceilings finds; every share of a ceiling is taken against the last look.
+// look at the ceilings finds; every share of a ceiling is taken against the last look. Errors: the original or the optimized
+// kernel can not be run, or is faster than the physics floor (gate); memory where it is the goal; a stop. Whatever else can not
+// be measured is a row less.
 base::Result<ThreeWay> measure_three_way(repository::Session& session, model::Profile& profile,
                                          const model::Variant& original, const model::Variant& optimized,
                                          const ThreeWayOptions& options, const Ports& ports);

@@ -15,6 +15,9 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
 
 // Percent. A noise floor over this says that the measurement failed, not that there is nothing to see.
 constexpr double kBlind = 20;
+// Percent. A gain this large that an interval does not exclude is worth another look on a quieter machine.
+constexpr double kWorthALook = 5;
+constexpr char kNothingToGain[] = "of the ceiling: nothing to gain";
 
 double noise_at(const model::Profile& profile, const std::string& x_value, const std::string& mode) {
   for (const model::NoiseFloor& floor : profile.baseline.noise_floor) {
@@ -78,12 +81,38 @@ std::optional<std::string> nothing_left(const model::Profile& profile, const std
   if (cells == 0 || (!at_ceiling && !below_noise)) return std::nullopt;
   if (at_ceiling)
     return fmt::format(
-        "at {:.0f} % of the ceiling: nothing to gain (the least share of {} cells; {:g} % counts as reached)",
-        least_share, cells, share_pct);
+        "at {:.0f} % {} (the least share of {} cells; {:g} % counts as reached)", least_share, kNothingToGain, cells,
+        share_pct);
   return fmt::format(
-      "at {:.0f} % of the ceiling: nothing to gain that could be seen here, what is left is below the noise floor in "
-      "every cell",
-      least_share);
+      "at {:.0f} % {} that could be seen here, what is left is below the noise floor in every cell", least_share,
+      kNothingToGain);
+}
+
+bool says_at_ceiling(const std::string& stop_reason) { return stop_reason.find(kNothingToGain) != std::string::npos; }
+
+std::optional<std::string> hidden_gain(const model::ComparisonDocument& comparison, const model::Profile& profile,
+                                       const std::vector<std::string>& passes) {
+  for (const model::VariantSummary& variant : comparison.variants) {
+    const auto& checks = variant.guardrails;
+    const auto has = [&](const char* status) {
+      return std::any_of(checks.begin(), checks.end(), [&](const auto& check) { return check.status == status; });
+    };
+    if (variant.status != model::VariantStatus::rejected || has("fail")) continue;
+    const model::ResultRow* least = nullptr;
+    int judged = 0;
+    for (const model::ResultRow& row : variant.results) {
+      if (row.metric != "speed") continue;
+      ++judged;
+      if (row.verdict == model::Verdict::unresolved && (least == nullptr || row.ci_low < least->ci_low)) least = &row;
+    }
+    if (judged == 0 && has("unresolved")) return variant.id + " could not be judged at any size: " + variant.reason;
+    if (least != nullptr && least->ci_low < 1 - kWorthALook / 100)
+      return fmt::format("{}: {} at {} takes {:.3f} ({:.3f} to {:.3f}) x v0's time: a gain is neither shown nor excluded",
+                         variant.id, least->mode, least->x_value, least->ratio, least->ci_low, least->ci_high);
+  }
+  if (const double noise = typical_noise_floor(profile, passes); noise > kBlind)
+    return fmt::format("the noise floor is {:.0f} %: a smaller gain could not be seen", noise);
+  return std::nullopt;
 }
 
 std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile,

@@ -16,6 +16,14 @@ namespace hone::stages {
 std::optional<std::string> nothing_left(const model::Profile& profile, const std::vector<std::string>& passes,
                                         double share_pct, const std::vector<CellResult>* best);
 
+// Whether `stop_reason` of a comparison is one of nothing_left().
+bool says_at_ceiling(const std::string& stop_reason);
+
+// Why v0 as the winner says little: a variant whose gain could be neither confirmed nor excluded, or a noise floor above which
+// nothing could be seen. Nothing where what was tried is known not to be faster.
+std::optional<std::string> hidden_gain(const model::ComparisonDocument& comparison, const model::Profile& profile,
+                                       const std::vector<std::string>& passes);
+
 // Says how the target is met by v0 (`best` empty: the profile's own figures) or by the best variant.
 std::optional<std::string> target_reached(const TargetMetric& target, const model::Profile& profile,
                                           const std::vector<std::string>& sizes, const Evaluation* best);

@@ -21,35 +21,30 @@ std::vector<Cell> cells_of(repository::Session& session, const model::Request& r
   return cells;
 }
 
-// A cell ends when its intervals are narrow, at the sample limit, or at the deadline, which only slow cells reach: a pass of
-// 200 ms still gets the protocol's smallest number of samples.
+// A cell ends when its intervals are narrow, at the sample limit, or when the time aimed at is over. A pass of 200 ms gets
+// min_samples all the same.
 measure::Budget table_budget(const model::Request& request) {
   measure::Budget budget;
   budget.min_samples = 8;
   budget.max_samples = request.quick ? 10 : 20;
-  budget.max_ns = 8'000'000'000;
+  budget.aim_ns = 1'500'000'000;
   budget.warmup = 1;
   return budget;
 }
 
-measure::Budget noise_budget(const model::Request& request) {
-  measure::Budget budget = table_budget(request);
+// The same for a quick run: a wide floor would hide gains that a whole run finds.
+measure::Budget noise_budget() {
+  measure::Budget budget;
   budget.min_samples = 12;
-  budget.max_samples = request.quick ? 20 : 40;
+  budget.max_samples = 40;
+  budget.aim_ns = 1'500'000'000;
+  budget.warmup = 1;
   return budget;
 }
 
-// A disturbed comparison is measured again with twice the samples, twice: a burst of other load must not cost the profile. What
-// stays disturbed is an error with its reason.
-template <class Measure>
-auto until_trusted(measure::Budget budget, const Measure& measure) -> decltype(measure(budget)) {
-  constexpr int kRepeats = 2;
-  for (int repeat = 0;; ++repeat) {
-    auto result = measure(budget);
-    if (result || result.error().kind != base::ErrorKind::untrusted || repeat == kRepeats) return result;
-    budget.max_samples *= 2;
-    budget.max_ns *= 2;
-  }
+void warn(model::Profile& profile, const Cell& cell, const std::string& who, const std::string& why) {
+  profile.baseline.observations.warnings.push_back(
+      fmt::format("{} {} at {} = {}: {}", who, cell.mode, profile.baseline.x_name, cell.x_value, why));
 }
 
 void add_row(model::Profile& profile, const Cell& cell, const std::string& provider, const char* metric,
@@ -149,15 +144,14 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
       owned.push_back(std::move(*subject));
       providers.push_back(provider);
     }
-    std::vector<measure::Subject*> subjects;
-    for (auto& subject : owned) subjects.push_back(subject.get());
-    auto timings = measure::interleave_for_table(subjects, session.clock(), budget);
+    // Nothing is decided on the others, and an eager pass may take a hundred times as long.
+    std::vector<measure::Subject*> others;
+    for (std::size_t i = 1; i < owned.size(); ++i) others.push_back(owned[i].get());
+    auto timings = measure::interleave({owned.front().get()}, session.clock(), budget, others);
     if (!timings) return timings.error();
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
-      if (timing.kept_disturbed)
-        profile.baseline.observations.warnings.push_back(
-            fmt::format("{} {} at {} = {}: {}", providers[i], cell.mode, session.x_name(), cell.x_value, timing.note));
+      if (timing.kept_disturbed || (timing.few && i == 0)) warn(profile, cell, providers[i], timing.note);
       add_row(profile, cell, providers[i], "speed", "ms", timing.device_ms);
       add_row(profile, cell, providers[i], "wall", "ms", timing.wall_ms);
       const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);
@@ -177,7 +171,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   ports.progress.step("noise floor (the baseline against itself)");
   measure::CompareOptions options;
   options.seed = profile.request.seed;
-  options.budget = noise_budget(profile.request);
+  options.budget = noise_budget();
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
@@ -186,10 +180,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
     auto a = session.subject(original, cell), b = session.subject(original, cell);
     if (!a) return a.error();
     if (!b) return b.error();
-    auto floor = until_trusted(options.budget, [&](const measure::Budget& allowed) {
-      options.budget = allowed;
-      return measure::noise_floor(**a, **b, session.clock(), options);
-    });
+    auto floor = measure::noise_floor(**a, **b, session.clock(), options);
     if (!floor) return floor.error();
     floor->x_value = cell.x_value;
     floor->mode = cell.mode;

@@ -13,7 +13,6 @@ namespace hone::stages {
 
 namespace {
 
-constexpr std::int64_t kMoreTime = 3;  // for a second look
 // A kill loses the notes of at most these, or of four for each compiler at work; the compiler's cache keeps the rest.
 constexpr std::size_t kBuildsBetweenRecords = 16;
 
@@ -73,14 +72,8 @@ std::string one_line(const base::Error& error) {
   return error.found + (error.where.empty() ? "" : " (" + error.where + ")");
 }
 
-// Too few samples for a large size, or an interval that may hide a gain: worth more time. What is slower is not.
-bool deserves_another_look(const base::Result<model::Comparison>& comparison) {
-  if (!comparison) return comparison.error().kind == base::ErrorKind::untrusted;
-  return comparison->verdict == model::Verdict::unresolved && comparison->ci_low <= 1;
-}
-
 std::string budget_text(const measure::Budget& b) {
-  return fmt::format("{}/{}/{}", b.min_samples, b.max_samples, b.max_ns);
+  return fmt::format("{}/{}/{}", b.min_samples, b.max_samples, b.aim_ns);
 }
 
 }  // namespace
@@ -141,13 +134,7 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
   if (!candidate) {
     record.text["reason"] = one_line(candidate.error());
   } else {
-    measure::Budget budget = options_.screening;
-    auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), budget);
-    // A large size, or a noisy moment, may not fit: once more with room.
-    if (!timed && timed.error().kind == base::ErrorKind::untrusted) {
-      budget.max_ns *= 4;
-      timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), budget);
-    }
+    auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), options_.screening);
     if (auto go = check_interrupt(); !go) return go.error();
     if (!timed) {
       record.text["reason"] = one_line(timed.error());
@@ -181,16 +168,6 @@ base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Va
       [&] { return session_.subject(candidate, cell); });
 }
 
-base::Result<model::Comparison> compare_with_more_time(measure::Subject& baseline, measure::Subject& candidate,
-                                                         base::Clock& clock, measure::CompareOptions options) {
-  auto first = measure::compare(baseline, candidate, clock, options);
-  if (!deserves_another_look(first)) return first;
-  options.budget.max_ns *= kMoreTime;
-  options.budget.max_samples *= 2;
-  options.seed += 1;
-  return measure::compare(baseline, candidate, clock, options);
-}
-
 base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
                                   const measure::Budget& budget, const MakeSubject& make_baseline,
                                   const MakeSubject& make_candidate) {
@@ -208,9 +185,10 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     options.budget = budget;
     options.noise_floor_pct = noise_floor_pct(cell);
     options.seed = options_.seed;
+    options.patience = kPatience;
     auto comparison = floors_.judge(cell, [&](double floor_ns) {
       options.floor_ns = floor_ns;
-      return compare_with_more_time(**baseline, **candidate, session_.clock(), options);
+      return measure::compare(**baseline, **candidate, session_.clock(), options);
     });
     if (comparison) {
       trial.outcome = Trial::Outcome::measured;

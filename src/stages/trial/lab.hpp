@@ -83,11 +83,6 @@ class Lab {
   Floors floors_;
 };
 
-// A paired comparison that is repeated once with more time when it could not be judged or may hide a gain. The second one has
-// samples of its own, and only they count: the first decided nothing but to look again.
-base::Result<model::Comparison> compare_with_more_time(measure::Subject& baseline, measure::Subject& candidate,
-                                                         base::Clock& clock, measure::CompareOptions options);
-
 // What a variant is, apart from its name: equal signatures are the same change.
 std::string signature(const model::Variant& variant);
 
