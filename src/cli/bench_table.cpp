@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kNative = "native";
 
 // The problem of one size as the other providers must be given it; the name alone where the session would refuse it.
-repository::liger::ProviderCase case_at(repository::Session& session, const model::Request& request,
+repository::liger::ProviderCase case_at(const repository::Described& session, const model::Request& request,
                                         const std::string& x, const std::string& mode) {
   repository::liger::ProviderCase asked;
   asked.kernel = request.kernel;

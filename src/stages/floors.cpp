@@ -14,7 +14,7 @@ const model::Headroom* row_of(const model::Profile& profile, const repository::C
 
 }  // namespace
 
-base::Result<void> look_again(repository::Session& session, model::Profile& profile, const Ports& ports) {
+base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports) {
   ports.progress.step("ceilings of the device, again");
   auto again = session.ceilings_again();
   if (!again) return again.error();
@@ -31,7 +31,7 @@ base::Result<void> look_again(repository::Session& session, model::Profile& prof
   return {};
 }
 
-Floors::Floors(repository::Session& session, model::Profile& profile, const Ports& ports)
+Floors::Floors(repository::Timed& session, model::Profile& profile, const Ports& ports)
     : session_(session), profile_(profile), ports_(ports) {
   if (!profile.device.ceilings.by_name.empty()) session.take_ceilings(profile.device.ceilings);
 }

@@ -17,7 +17,7 @@ namespace hone::stages {
 class Floors {
  public:
   // Gives the profile's ceilings to the session. `profile` follows what a second look finds and outlives this.
-  Floors(repository::Session& session, model::Profile& profile, const Ports& ports);
+  Floors(repository::Timed& session, model::Profile& profile, const Ports& ports);
 
   // The profile's row; what the session says at the profile's ceilings where it has none.
   repository::PassFloor at(const repository::Cell& cell) const;
@@ -36,7 +36,7 @@ class Floors {
   static constexpr int kMostLooks = 2;
 
  private:
-  repository::Session& session_;
+  repository::Timed& session_;
   model::Profile& profile_;
   const Ports& ports_;
   int looks_ = 0;
@@ -44,6 +44,6 @@ class Floors {
 
 // Measures the ceilings of the device again: profile.device.ceilings keep the higher of the two rates, and its headroom rows
 // follow them.
-base::Result<void> look_again(repository::Session& session, model::Profile& profile, const Ports& ports);
+base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports);
 
 }  // namespace hone::stages

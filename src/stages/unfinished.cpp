@@ -6,7 +6,7 @@
 
 namespace hone::stages {
 
-std::optional<model::Profile> unfinished_run(repository::Session& session, const model::Request& asked,
+std::optional<model::Profile> unfinished_run(const repository::Described& session, const model::Request& asked,
                                              const Workspace& workspace, bool recovered) {
   base::FileSystem& files = workspace.files();
   if (!files.exists(workspace.at("profile.json"))) return std::nullopt;

@@ -15,7 +15,8 @@ namespace hone::cli {
 namespace {
 
 // Those asked for, or the usual ones: the kernel itself and what it is held against.
-base::Result<std::vector<std::string>> providers_of(const CommandContext& context, repository::Session& session) {
+base::Result<std::vector<std::string>> providers_of(const CommandContext& context,
+                                                     const repository::Described& session) {
   const bool built_in = context.meant.repository_directory.empty();
   std::vector<std::string> usual = {built_in ? "native" : session.own_provider()};
   for (const std::string& provider : session.baseline_providers()) usual.push_back(provider);
@@ -30,7 +31,7 @@ base::Result<std::vector<std::string>> providers_of(const CommandContext& contex
 }
 
 // What was measured of this kernel and can be trusted.
-void keep_rows(const CommandContext& context, repository::Session& session, const model::Request& request,
+void keep_rows(const CommandContext& context, const repository::Described& session, const model::Request& request,
                const std::vector<BenchRow>& rows) {
   model::Profile head;
   head.kernel = request.kernel, head.identity = session.identity(), head.request = request;

@@ -82,7 +82,7 @@ base::Result<Operand> operand(const CommandContext& context, const std::string& 
   return made;
 }
 
-void keep_cells(const CommandContext& context, const std::string& root, repository::Session& session,
+void keep_cells(const CommandContext& context, const std::string& root, const repository::Described& session,
                 const model::Profile& profile, const stages::CompareOutcome& outcome) {
   std::vector<history::Measurement> kept;
   for (const stages::ComparedCell& each : outcome.cells)

@@ -53,13 +53,14 @@ base::Result<model::Variant> variant_named(repository::Session& session, const C
 }
 
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
-base::Result<void> check_runs(repository::Session& session, const model::Variant& variant, const std::string& name) {
-  auto built = session.build(variant);
+base::Result<void> check_runs(repository::Buildable& buildable, repository::Judged& judged, const model::Variant& variant,
+                              const std::string& name) {
+  auto built = buildable.build(variant);
   if (!built && built.error().kind == base::ErrorKind::interrupted) return built.error();
   if (!built)
     return base::Error{base::ErrorKind::gate, name + " to compile", built.error().found, built.error().where,
                        "choose another variant"};
-  auto gate = session.gate(variant, repository::GateLevel::smoke);
+  auto gate = judged.gate(variant, repository::GateLevel::smoke);
   if (!gate) return gate.error();
   if (gate->ok()) return {};
   return base::Error{base::ErrorKind::gate, name + " to pass the smoke gate",
@@ -67,12 +68,12 @@ base::Result<void> check_runs(repository::Session& session, const model::Variant
                      "a variant with wrong results has no speed; choose another"};
 }
 
-base::Result<ComparedCell> compare_cell(repository::Session& session, Floors& floors, const CompareRequest& request,
+base::Result<ComparedCell> compare_cell(repository::Timed& timed, Floors& floors, const CompareRequest& request,
                                         const model::Variant& baseline, const model::Variant& candidate,
                                         const repository::Cell& cell) {
-  auto before = session.subject(baseline, cell);
+  auto before = timed.subject(baseline, cell);
   if (!before) return before.error();
-  auto after = session.subject(candidate, cell);
+  auto after = timed.subject(candidate, cell);
   if (!after) return after.error();
   measure::CompareOptions options;
   options.budget = request.budget;
@@ -80,7 +81,7 @@ base::Result<ComparedCell> compare_cell(repository::Session& session, Floors& fl
   options.patience = kPatience;
   auto comparison = floors.judge(cell, [&](double floor_ns) {
     options.floor_ns = floor_ns;
-    return measure::compare(**before, **after, session.clock(), options);
+    return measure::compare(**before, **after, timed.clock(), options);
   });
   ComparedCell result{cell, {}};
   if (comparison) {
@@ -104,8 +105,8 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
   if (!baseline) return baseline.error();
   auto candidate = variant_named(session, request, workspace, ports, request.candidate);
   if (!candidate) return candidate.error();
-  if (auto runs = check_runs(session, *baseline, request.baseline); !runs) return runs.error();
-  if (auto runs = check_runs(session, *candidate, request.candidate); !runs) return runs.error();
+  if (auto runs = check_runs(session, session, *baseline, request.baseline); !runs) return runs.error();
+  if (auto runs = check_runs(session, session, *candidate, request.candidate); !runs) return runs.error();
   CompareOutcome outcome{session.identity().kernel, session.device().name, request.baseline, request.candidate, {}};
   model::Profile held_against = profile;
   Floors floors(session, held_against, ports);

@@ -71,7 +71,7 @@ std::vector<std::string> fallbacks(const model::ComparisonDocument& comparison, 
 
 }  // namespace
 
-base::Result<FinalizeInputs> load_inputs(repository::Session& session, const Workspace& workspace,
+base::Result<FinalizeInputs> load_inputs(const repository::Described& session, const Workspace& workspace,
                                          const std::string& wanted) {
   base::FileSystem& files = workspace.files();
   std::vector<std::string> missing = workspace.missing_snapshot(session.snapshot());

@@ -19,7 +19,7 @@ struct FinalizeInputs {
 };
 
 // `wanted`: "3", "v3", or empty for the winner. At most two variants to fall back to.
-base::Result<FinalizeInputs> load_inputs(repository::Session& session, const Workspace& workspace,
+base::Result<FinalizeInputs> load_inputs(const repository::Described& session, const Workspace& workspace,
                                          const std::string& wanted);
 
 }  // namespace hone::stages

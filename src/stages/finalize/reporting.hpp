@@ -12,7 +12,7 @@
 
 namespace hone::stages {
 
-model::Report start_report(repository::Session& session, const FinalizeInputs& inputs, const FinalizeOptions& options);
+model::Report start_report(repository::Timed& timed, const FinalizeInputs& inputs, const FinalizeOptions& options);
 model::GateCount count_of(const std::string& name, const std::string& variant, const repository::GateResult& result);
 std::string diff_of(const std::vector<repository::FileChange>& changes);
 // Commands that put the old files back.

@@ -266,7 +266,7 @@ std::string identity_of(const model::Profile& profile) {
 
 }  // namespace
 
-base::Result<void> check_device(repository::Session& session, const model::Profile& profile) {
+base::Result<void> check_device(const repository::Described& session, const model::Profile& profile) {
   const model::DeviceInfo device = session.device();
   if (profile.device.kind == device.kind && profile.device.name == device.name &&
       profile.device.architecture == device.architecture)
@@ -277,7 +277,7 @@ base::Result<void> check_device(repository::Session& session, const model::Profi
       "profile.json", "profile again: hone profile " + session.identity().kernel};
 }
 
-base::Result<void> check_profile(repository::Session& session, const model::Profile& profile) {
+base::Result<void> check_profile(const repository::Described& session, const model::Profile& profile) {
   if (const std::string missing = session.unmeasurable(); !missing.empty())
     return base::Error{base::ErrorKind::preflight,
                        "a machine where " + session.identity().kernel + " can be run and timed", missing, "pre-flight",

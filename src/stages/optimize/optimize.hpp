@@ -21,7 +21,7 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
                                        const OptimizeOptions& options, const Workspace& workspace, const Ports& ports);
 
 // Refuses a profile of another device, and one of another kernel, source or device: what it says would not hold here.
-base::Result<void> check_device(repository::Session& session, const model::Profile& profile);
-base::Result<void> check_profile(repository::Session& session, const model::Profile& profile);
+base::Result<void> check_device(const repository::Described& session, const model::Profile& profile);
+base::Result<void> check_profile(const repository::Described& session, const model::Profile& profile);
 
 }  // namespace hone::stages

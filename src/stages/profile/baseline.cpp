@@ -13,7 +13,7 @@ namespace {
 
 using repository::Cell;
 
-std::vector<Cell> cells_of(repository::Session& session, const model::Request& request) {
+std::vector<Cell> cells_of(const repository::Described& session, const model::Request& request) {
   std::vector<Cell> cells;
   for (const std::string& x : session.sizes())
     for (const std::string& mode : session.modes())

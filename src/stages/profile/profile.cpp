@@ -31,7 +31,7 @@ base::Result<void> require(const std::vector<repository::PreflightCheck>& checks
 }
 
 // What the source says is added to what the measurements say: places in the text, and strategies nothing else named.
-void add_source_findings(const repository::Session& session, model::Profile& profile) {
+void add_source_findings(const repository::Described& session, model::Profile& profile) {
   for (model::Opportunity& opportunity : session.source_opportunities())
     profile.opportunities.push_back(std::move(opportunity));
   for (model::StrategyStep& step : session.source_strategies()) {
@@ -51,7 +51,7 @@ void take_diagnosis(model::Profile& profile) {
 }
 
 // The profile of a kernel that can not be run here: from its source, with results recorded elsewhere beside it.
-base::Result<void> fill_from_source(repository::Session& session, const Ports& ports, model::Profile& profile) {
+base::Result<void> fill_from_source(repository::Described& session, const Ports& ports, model::Profile& profile) {
   const std::string missing = session.unmeasurable();
   ports.progress.step("profile from source: " + missing);
   profile.device = session.device();

@@ -18,7 +18,7 @@ std::string target_mode(const std::vector<std::string>& modes, const std::string
   return passes.empty() ? (modes.empty() ? "" : modes.front()) : passes.front();
 }
 
-std::vector<repository::Cell> all_cells(const repository::Session& session) {
+std::vector<repository::Cell> all_cells(const repository::Described& session) {
   std::vector<repository::Cell> cells;
   for (const std::string& x_value : session.sizes()) {
     for (const std::string& mode : session.modes()) cells.push_back({x_value, mode});

@@ -14,7 +14,7 @@ std::vector<std::string> passes_in_scope(const std::vector<std::string>& modes, 
 // The mode whose regression at any size is never accepted: the scope's own, or `full` where both passes are in scope.
 std::string target_mode(const std::vector<std::string>& modes, const std::string& scope);
 // All cells of the session: sizes x modes.
-std::vector<repository::Cell> all_cells(const repository::Session& session);
+std::vector<repository::Cell> all_cells(const repository::Described& session);
 // The size that stands for all in one line of a table: the largest of the profile.
 std::string representative_size(const model::Profile& profile, const std::vector<std::string>& sizes);
 
