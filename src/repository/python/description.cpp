@@ -22,7 +22,8 @@ std::map<std::string, std::string> OperatorDescription::default_options() const 
 }
 
 const OptionDecl* OperatorDescription::find_option(const std::string& option) const {
-  const auto found = std::find_if(options.begin(), options.end(), [&](const auto& each) { return each.name == option; });
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const auto& each) { return each.name == option; });
   return found == options.end() ? nullptr : &*found;
 }
 
@@ -58,7 +59,8 @@ base::Result<CaseSpec> OperatorDescription::case_of(const Shape& shape, const st
 
 Traffic OperatorDescription::traffic(const std::string& pass, const Shape& shape, double dtype_bytes) const {
   Traffic traffic;
-  const auto found = std::find_if(passes.begin(), passes.end(), [&](const PassDecl& each) { return each.name == pass; });
+  const auto found =
+      std::find_if(passes.begin(), passes.end(), [&](const PassDecl& each) { return each.name == pass; });
   if (found == passes.end()) return traffic;
   const Scope scope{shape, {{"dtype_bytes", dtype_bytes}}};
   const auto value = [&](const std::optional<Expression>& expression) {
@@ -128,8 +130,11 @@ Json case_json(const CaseSpec& spec) {
   Json shape = Json::object(), options = Json::object();
   for (const auto& [name, extent] : spec.shape) shape[name] = extent;
   for (const auto& [name, value] : spec.options) options[name] = value;
-  return {
-      {"shape", shape}, {"dtype", spec.dtype}, {"options", options}, {"seed", spec.seed}, {"inputs", inputs_json(spec)}};
+  return {{"shape", shape},
+          {"dtype", spec.dtype},
+          {"options", options},
+          {"seed", spec.seed},
+          {"inputs", inputs_json(spec)}};
 }
 
 }  // namespace hone::repository::python

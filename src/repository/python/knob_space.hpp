@@ -34,7 +34,9 @@ class KnobSpace {
   // What the launches of the original show of the settings in force at this pass and size.
   void learn(const std::string& pass, const std::string& x_value, const std::vector<LaunchedKernel>& launches,
              int sm_count);
-  bool is_known(const std::string& pass, const std::string& x_value) const { return shipped_.count({pass, x_value}) > 0; }
+  bool is_known(const std::string& pass, const std::string& x_value) const {
+    return shipped_.count({pass, x_value}) > 0;
+  }
   // In force at this pass and size; empty where that is not known.
   model::Settings shipped(const std::string& pass, const std::string& x_value) const;
   bool is_shipped(const std::string& pass, const std::string& x_value, const model::Settings& settings) const;

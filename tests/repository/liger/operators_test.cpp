@@ -44,7 +44,8 @@ TEST(Operators, RmsNormMovesWhatItsFormulaSays) {
   EXPECT_DOUBLE_EQ(backward.bytes_read, 2.0 * (2.0 * 16384 * 4096 + 4096) + 4.0 * 16384);
   EXPECT_DOUBLE_EQ(backward.bytes_written, 2.0 * (16384.0 * 4096 + 4096));
   EXPECT_FALSE(backward.matrix);
-  EXPECT_TRUE(find_operator("fused_linear_cross_entropy")->traffic("forward", {{"rows", 2}, {"columns", 3}, {"hidden", 4}}, 2).matrix);
+  const auto fused = find_operator("fused_linear_cross_entropy");
+  EXPECT_TRUE(fused->traffic("forward", {{"rows", 2}, {"columns", 3}, {"hidden", 4}}, 2).matrix);
 }
 
 TEST(Operators, TheGateTakesShapesThatTheOperatorAccepts) {

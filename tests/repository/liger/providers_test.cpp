@@ -82,7 +82,8 @@ TEST_F(ProvidersTest, AKernelThatFailsIsAnErrorBeforeAnythingIsInterleaved) {
 }
 
 TEST(ProviderCase, ExtentsGetTheWorkersNames) {
-  const python::CaseSpec norm = case_of({"rms_norm", "bf16", "forward", 16384, 4096, 0, {{"in_place", "no"}}, {}}).value();
+  const python::CaseSpec norm =
+      case_of({"rms_norm", "bf16", "forward", 16384, 4096, 0, {{"in_place", "no"}}, {}}).value();
   EXPECT_EQ(norm.shape.at("rows"), 16384);
   EXPECT_EQ(norm.shape.at("columns"), 4096);
   EXPECT_EQ(norm.options.at("in_place"), "false");

@@ -28,7 +28,8 @@ TEST(Cases, WhatIsLeftOpenIsFilledIn) {
 }
 
 TEST(Cases, AnOptionMaySetAnExtentAndOthersArePassedBy) {
-  auto cases = Cases::of(scale_source(), asked({{"tokens", "3"}, {"benchmark_seconds", "9"}}, {"64", "32", "64"}), "cpu");
+  const auto request = asked({{"tokens", "3"}, {"benchmark_seconds", "9"}}, {"64", "32", "64"});
+  auto cases = Cases::of(scale_source(), request, "cpu");
   ASSERT_TRUE(cases) << base::describe(cases.error());
   EXPECT_EQ(cases->rows(), 3);
   EXPECT_EQ(cases->size_names(), (std::vector<std::string>{"32", "64"}));
