@@ -92,7 +92,7 @@ _hone() {
   local current=${words[last]} command=${words[1]} hone_repo="" flag="" arguments=0
   if ((last == 1)); then
     _hone_words "$current" $_hone_commands
-    return
+    return 0
   fi
   for ((i = 2; i < last; i++)); do
     case ${words[i]} in
@@ -116,6 +116,7 @@ _hone() {
   else
     _hone_argument "$command" "$current" "$arguments"
   fi
+  return 0
 }
 complete -F _hone hone
 )bash";
