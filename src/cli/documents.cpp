@@ -1,5 +1,7 @@
 #include "cli/documents.hpp"
 
+#include <ostream>
+
 #include "model/benchmark_csv.hpp"
 #include "render/documents/comparison_markdown.hpp"
 #include "render/documents/notes_markdown.hpp"
@@ -9,6 +11,7 @@
 #include "render/documents/report_html.hpp"
 #include "render/documents/report_markdown.hpp"
 #include "render/plots/roofline.hpp"
+#include "render/terminal/terminal.hpp"
 
 namespace hone::cli {
 
@@ -62,6 +65,30 @@ base::Result<void> RenderedDocuments::write_report(const stages::Workspace& work
   if (auto written = workspace.write("report.md", render::report_markdown(report)); !written) return written;
   if (auto written = workspace.write("report.html", render::report_html(report)); !written) return written;
   return workspace.write("pr.md", render::pull_request_markdown(report));
+}
+
+void RenderedDocuments::show(std::ostream& out, const std::string& text) {
+  before_();
+  out << text << std::flush;
+}
+
+void RenderedDocuments::show_baseline(const model::Profile& profile) {
+  show(early_, render::baseline_summary(profile, style_));
+}
+
+void RenderedDocuments::show_profile(const stages::Workspace& workspace, const model::Profile& profile) {
+  show(people_, render::profile_summary(profile, style_) + "profile   " + workspace.at("profile.md") + "\n");
+}
+
+void RenderedDocuments::show_plan(const model::Profile& profile) { show(people_, render::plan_summary(profile, style_)); }
+
+void RenderedDocuments::show_comparison(const stages::Workspace& workspace,
+                                        const model::ComparisonDocument& comparison) {
+  show(people_, render::comparison_summary(comparison, style_) + "comparison  " + workspace.at("comparison.md") + "\n");
+}
+
+void RenderedDocuments::show_report(const stages::Workspace& workspace, const model::Report& report) {
+  show(people_, render::report_summary(report, style_) + "report    " + workspace.at("report.md") + "\n");
 }
 
 }  // namespace hone::cli

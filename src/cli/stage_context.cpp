@@ -23,14 +23,24 @@ bool answer_or_interrupt() {
   return false;
 }
 
+bool is_run(const CommandContext& context) {
+  return context.typed.command != nullptr && context.typed.command->name == "run";
+}
+
 }  // namespace
 
 StageContext::StageContext(const CommandContext& context)
-    : documents_(context.machine.lasting),
-      interaction_(std::cin, context.err, context.meant.talk.interactive, answer_or_interrupt),
-      progress_(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose),
+    : progress_(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose,
+                context.style().width),
+      documents_(context.machine.lasting, context.people(), is_run(context) ? context.people() : context.notes,
+                 context.style(), [this] { progress_.finish(); }),
+      interaction_(std::cin, context.err, context.meant.talk.interactive, answer_or_interrupt, context.style()),
       ports_{context.machine.files, context.machine.processes, documents_, interaction_, progress_, interrupted(),
              &unverified()} {}
+
+void StageContext::begin(const CommandContext& context, const std::string& name, const char* place) {
+  progress_.stage(name + (is_run(context) ? std::string(" ") + place : ""));
+}
 
 base::Result<void> StageContext::claim_workspace(const CommandContext& context) {
   base::FileSystem& files = context.machine.files;

@@ -19,14 +19,17 @@ class StageContext {
   // Keeps others out of the command's workspace for as long as this lives: two runs would write into one journal.
   base::Result<void> claim_workspace(const CommandContext& context);
 
+  // Names the stage in the progress: "optimize", and within `hone run` its place, "2/3".
+  void begin(const CommandContext& context, const std::string& name, const char* place);
+
   const stages::Ports& ports() const { return ports_; }
   TerminalProgress& progress() { return progress_; }
 
  private:
   std::unique_ptr<base::FileLock> lock_;
+  TerminalProgress progress_;
   RenderedDocuments documents_;
   TerminalInteraction interaction_;
-  TerminalProgress progress_;
   stages::Ports ports_;
 };
 

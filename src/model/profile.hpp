@@ -177,6 +177,7 @@ struct Profile {
   Configuration configuration;
   std::vector<Opportunity> opportunities;
   std::vector<StrategyStep> strategy_order;
+  std::string plan_note;  // how a person changed the order at a checkpoint; empty: it is the recommended one
   EstimatedIterations estimated_iterations;
   Request request;
   bool operator==(const Profile&) const = default;

@@ -167,6 +167,7 @@ Json json_tree(const Profile& profile) {
                        {"configuration", json_of(profile.configuration)},
                        {"opportunities", each(profile.opportunities)},
                        {"strategy_order", each(profile.strategy_order)},
+                       {"plan_note", profile.plan_note},
                        {"estimated_iterations", Json::object({{"variants", profile.estimated_iterations.variants},
                                                               {"rationale", profile.estimated_iterations.rationale}})},
                        {"request", json_of(profile.request)}});

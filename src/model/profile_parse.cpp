@@ -197,6 +197,7 @@ Profile read_profile(const JsonFields& document) {
   for (const JsonFields& step : document.objects("strategy_order"))
     profile.strategy_order.push_back({step.text("strategy"), step.text("title"), step.text_or("reason", ""),
                                       step.text_or("bound", ""), step.text_or("risk", "")});
+  profile.plan_note = document.text_or("plan_note", "");
   const JsonFields iterations = document.object("estimated_iterations");
   profile.estimated_iterations = {iterations.count_or("variants", 0), iterations.text_or("rationale", "")};
   if (document.has("request")) profile.request = read_request(document.object("request"));

@@ -13,7 +13,8 @@
 
 namespace hone::stages {
 
-// Each call writes whole files below the workspace, under the names Workspace gives, and may be repeated.
+// A write_* call writes whole files below the workspace, under the names Workspace gives, and may be repeated. A show_* call tells
+// the person who waits the same values in a few lines, as soon as they are known and above the question about them.
 class DocumentWriter {
  public:
   virtual ~DocumentWriter() = default;
@@ -30,6 +31,12 @@ class DocumentWriter {
                                                              const model::Report& report) = 0;
   // report.md, report.html and pr.md.
   virtual base::Result<void> write_report(const Workspace& workspace, const model::Report& report) = 0;
+
+  virtual void show_baseline(const model::Profile&) {}  // times and shares of the ceiling, before the diagnosis
+  virtual void show_profile(const Workspace&, const model::Profile&) {}
+  virtual void show_plan(const model::Profile&) {}  // after a person changed it
+  virtual void show_comparison(const Workspace&, const model::ComparisonDocument&) {}
+  virtual void show_report(const Workspace&, const model::Report&) {}
 };
 
 }  // namespace hone::stages

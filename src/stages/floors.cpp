@@ -15,7 +15,7 @@ const model::Headroom* row_of(const model::Profile& profile, const repository::C
 }  // namespace
 
 base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports) {
-  ports.progress.step("ceilings of the device, again");
+  ports.progress.message("the ceilings of the device are measured again");
   auto again = session.ceilings_again();
   if (!again) return again.error();
   profile.device.ceilings = std::move(*again);

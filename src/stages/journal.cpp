@@ -1,9 +1,18 @@
 #include "stages/journal.hpp"
 
+#include "base/hash.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 
 namespace hone::stages {
+
+std::string run_identity(const model::Profile& profile) {
+  model::Profile without_plan = profile;
+  without_plan.strategy_order.clear();
+  without_plan.plan_note.clear();
+  return base::content_hash(model::to_json(without_plan)) + " " + profile.identity.source_hash + " " +
+         profile.device.id + " " + profile.device.name;
+}
 
 base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock, const std::string& path,
                                     const std::string& identity) {
@@ -28,7 +37,7 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
       const std::string key = record->text_at("key");
       const std::string event = record->event;
       journal.records_[{event, key}] = std::move(*record);
-      ++journal.resumed_;
+      if (event != kAnswered && event != kPlanned) ++journal.resumed_;
     }
   }
   journal.line_open_ = !text.empty() && text.back() != '\n';

@@ -11,9 +11,18 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "model/profile.hpp"
 #include "stages/records.hpp"
 
 namespace hone::stages {
+
+// What a person decided (stages/checkpoint.hpp): the answer to a question, and a changed plan.
+inline constexpr char kAnswered[] = "answered";
+inline constexpr char kPlanned[] = "planned";
+
+// The identity of a run: the profile's content, the source and the device. The plan is no part of it: a person may change that,
+// and what was measured holds under any order of the steps.
+std::string run_identity(const model::Profile& profile);
 
 class Journal {
  public:
@@ -27,7 +36,7 @@ class Journal {
   // Appends a record under `key` and remembers it. The line has reached the disk when it returns.
   base::Result<void> append(const std::string& key, Record record);
 
-  int resumed_records() const { return resumed_; }  // of this identity, found at opening
+  int resumed_records() const { return resumed_; }  // measurements of this identity, found at opening
   int torn_lines() const { return torn_; }
 
  private:

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.hpp"
@@ -13,19 +15,30 @@
 
 namespace hone::stages {
 
-// A question with at most three kinds of answer. `alternatives` are what "choose another" may name; empty: it can not.
-struct Question {
-  std::string headline;            // "v2 is the winner: forward 0.81 x v0 at 8192"
-  std::vector<std::string> lines;  // what a person needs to know to answer
-  std::vector<std::string> alternatives;
-  std::string accept, stop;  // what accepting and stopping mean here
+enum class Choice { accept, another, edit, stop };
+
+// Something that a question is about and that has details: a step of the plan, a variant.
+struct Item {
+  std::string name, title;                                   // "3", "Cache policy of loads and stores"
+  std::vector<std::pair<std::string, std::string>> details;  // what it is, and the text: "risk", "needs ..."
 };
 
-enum class Choice { accept, another, stop };
+// A question below the table that it is about.
+struct Question {
+  std::string headline;            // "v2 is the winner: go on to finalize with it?"
+  std::vector<std::string> lines;  // what else a person needs to know to answer
+  std::vector<Item> items;
+  bool editable = false;                  // the items are the steps of a plan: they may be reordered or dropped
+  std::vector<std::string> alternatives;  // what "choose another" may name; empty: it can not
+  std::string accept, stop;               // what accepting and stopping mean here
+  Choice usual = Choice::accept;          // what Enter means
+};
 
 struct Reply {
   Choice choice = Choice::stop;
-  std::string alternative;  // one of Question::alternatives
+  std::string alternative;         // one of Question::alternatives
+  std::vector<std::size_t> order;  // of edit: the items kept, by index, in their new order
+  bool given = true;               // false: the input ended or Ctrl-C came; that stops, and is no answer to keep
 };
 
 // The person at the terminal, if there is one.
@@ -36,11 +49,21 @@ class Interaction {
   virtual Reply ask(const Question& question) = 0;
 };
 
-// What is going on, for a progress bar or plain lines.
+// A step that is still to come. One of its units takes `weight` times as long as a unit of weight 1 of the same stage.
+struct Work {
+  std::string title;
+  int units = 1;
+  double weight = 1;
+};
+
+// What is going on, for a progress line.
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual void step(const std::string& title) = 0;  // "parameter sweep: forward"
+  // What the stage will do after the step at work, as far as it is known by now: the estimate of the rest stands on it.
+  virtual void expect(const std::vector<Work>& rest) = 0;
+  virtual void step(const std::string& title) = 0;  // "sweep forward"
+  // `done` of the step's `total` units are done; `detail` is the one that begins.
   virtual void advance(int done, int total, const std::string& detail) = 0;
   virtual void message(const std::string& text) = 0;  // one line worth keeping
 };
@@ -62,16 +85,5 @@ enum class AfterInterrupt { goes_on, begins_anew };
 // The error that ends a stage when the user stopped it; `next_command` resumes.
 base::Result<void> check_interrupt(const Ports& ports, const std::string& next_command,
                                    AfterInterrupt after = AfterInterrupt::goes_on);
-
-// A checkpoint after a stage. `ended`: nobody could be asked, the stage ends here and `next_command` goes on.
-struct Decision {
-  Choice choice = Choice::accept;
-  std::string alternative;
-  bool ended = false;
-  std::string next_command;
-};
-
-// Autonomous runs accept; without a terminal the stage ends with the next command to type; otherwise the person decides.
-Decision checkpoint(const Ports& ports, bool autonomous, const Question& question, const std::string& next_command);
 
 }  // namespace hone::stages

@@ -76,7 +76,11 @@ TEST(Terminal, CtrlCAtAQuestionIsTheAnswerStop) {
   std::istringstream in;
   std::ostringstream out;
   TerminalInteraction interaction(in, out, true, [] { return false; });
-  EXPECT_EQ(interaction.ask({"keep it?", {}, {}, "keep", "take it back"}).choice, stages::Choice::stop);
+  stages::Question question;
+  question.headline = "keep it?", question.accept = "keep", question.stop = "take it back";
+  const stages::Reply reply = interaction.ask(question);
+  EXPECT_EQ(reply.choice, stages::Choice::stop);
+  EXPECT_FALSE(reply.given) << "the run goes on from here when it is started again: it will be asked";
 }
 
 }  // namespace

@@ -78,19 +78,34 @@ TEST(Terminal, EmptyDocumentsSayWhatIsMissing) {
   EXPECT_THAT(report_summary({}, Style{}), HasSubstr("none ran"));
 }
 
-TEST(Progress, EstimatesTheRestOnceThereIsSomethingToGoBy) {
-  EXPECT_EQ(progress_bar({"sweep", 0.4401, 12}, Style{}), "[#######---------]  44 %  12 s, about 15 s left  sweep");
-  EXPECT_EQ(progress_bar({"sweep", 0.01, 12}, Style{}), "[----------------]   1 %  12 s  sweep");
-  EXPECT_EQ(progress_bar({"sweep", 0.5, 0.2}, Style{}), "[########--------]  50 %  200 ms  sweep");
-  EXPECT_EQ(progress_bar({"", 1, 60}, Style{}), "[################] 100 %  1 min 00 s");
-  EXPECT_EQ(progress_line({"sweep", 0.999, 12}), "99 % after 12 s: sweep");
+TEST(Progress, SaysStageStepAndAnEstimateOfTheRest) {
+  EXPECT_EQ(progress_text({"optimize 2/3", "sweep backward", 14, 32, 41.2, "hidden_size=4096"}, Style{}),
+            "optimize 2/3 · sweep backward 14/32 · about 40 s left · hidden_size=4096");
+  EXPECT_EQ(progress_text({"", "ceilings of the device", 0, 0, std::nullopt, ""}, Style{}), "ceilings of the device");
 }
 
-TEST(Progress, TakesAnyFractionAndKeepsToTheWidth) {
-  for (const double fraction : {-1.0, 7.0, 0.5, std::numeric_limits<double>::quiet_NaN()})
-    for (const std::size_t width : {0u, 1u, 20u, 50u, 200u})
-      EXPECT_LE(display_width(progress_bar({std::string(500, 'x') + "\n\033[2J", fraction, 30}, Style{false, width})),
-                width);
+TEST(Progress, AnEstimateIsRoundedAsItDeserves) {
+  for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{
+           {-3, "about 5 s left"},
+           {0.2, "about 5 s left"},
+           {12, "about 10 s left"},
+           {44, "about 40 s left"},
+           {86, "about 90 s left"},
+           {100, "about 2 min left"},
+           {260, "about 4 min left"},
+           {4 * 3600, "about 4 h left"},
+           {std::numeric_limits<double>::quiet_NaN(), "about 5 s left"},
+           {std::numeric_limits<double>::infinity(), "about 2778 h left"}})
+    EXPECT_EQ(time_left(seconds), text) << seconds;
+}
+
+TEST(Progress, KeepsToTheWidthAndMovesNoCursor) {
+  for (const std::size_t width : {0u, 1u, 20u, 50u, 200u}) {
+    const std::string text =
+        progress_text({"run", std::string(500, 'x') + "\n\033[2J", 3, 4, 9.0, "\033[2J"}, Style{false, width});
+    EXPECT_LE(display_width(text), width);
+    EXPECT_EQ(text.find('\033'), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ class ScriptedPerson final : public stages::Interaction {
 
 class QuietProgress final : public stages::Progress {
  public:
+  void expect(const std::vector<stages::Work>&) override {}
   void step(const std::string&) override {}
   void advance(int, int, const std::string&) override {}
   void message(const std::string& text) override { messages.push_back(text); }

@@ -42,15 +42,19 @@ for ((run = 1; run <= runs; ++run)); do
   workspace=$folder/workspace-$run
   started=$(date +%s.%N)
   status=0
+  rm -f "$folder/first"
   HONE_CACHE_DIR=$folder/cache-$run "$root/build/hone" run "$kernel" --autonomous --workspace "$workspace" "$@" \
-    >"$folder/out" 2>"$folder/err" </dev/null || status=$?
+    2>"$folder/err" </dev/null | while IFS= read -r line; do
+    echo "$line"
+    [[ $line != *', as measured first'* ]] || date +%s.%N >"$folder/first" # the head of the first table
+  done >"$folder/out" || status=$?
   ended=$(date +%s.%N)
-  python3 - "$run" "$condition" "$status" "$started" "$ended" "$workspace/$kernel" <<'P'
+  python3 - "$run" "$condition" "$status" "$started" "$ended" "$workspace/$kernel" "$folder/first" <<'P'
 import json, os, sys
-run, condition, status, started, ended, folder = sys.argv[1:]
+run, condition, status, started, ended, folder, table = sys.argv[1:]
 started, ended = float(started), float(ended)
 profile, report = f"{folder}/profile.json", f"{folder}/report.json"
-first = os.path.getmtime(profile) - started if os.path.exists(profile) else float("nan")
+first = float(open(table).read()) - started if os.path.exists(table) else float("nan")
 copy = json.load(open(profile))["device"]["ceilings"]["copy_bytes_per_s"] / 1e9 if os.path.exists(profile) else float("nan")
 outcome = json.load(open(report))["outcome"] if os.path.exists(report) else "no report"
 print(f"| {run} | {condition} | {status} | {ended - started:.0f} | {first:.0f} | {copy:.1f} | {outcome} |", flush=True)

@@ -25,7 +25,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <random>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -179,31 +181,34 @@ class Campaigns {
     return value_or_fail(processes_.run(command));
   }
 
-  // "parameter sweep, forward" of "[  2.0 s] parameter sweep, forward: time at most ...".
+  // "sweep forward" and "14/32" of "[  2.0 s] optimize 2/3 · sweep forward 14/32 · about 5 s left · hidden_size=64".
+  struct Step {
+    std::string title, units;
+  };
+  static std::optional<Step> step_of(const std::string& line) {
+    static const std::regex form(R"(\[ *[0-9.]+ s\] [a-z]+ \d/\d · (.*?)(?: (\d+/\d+))?(?: · .*)?)");
+    std::smatch found;
+    if (!std::regex_match(line, found, form)) return std::nullopt;
+    return Step{found[1].str(), found[2].str()};
+  }
+
   static std::string last_step(const std::string& log) {
-    std::string step = "start";
-    for (const std::string& line : base::split(log, '\n')) {
-      const std::size_t at = line.find(" s] ");
-      if (line.empty() || line.front() != '[' || at == std::string::npos || line.compare(at + 4, 1, " ") == 0) continue;
-      step = line.substr(at + 4, line.find_first_of(":(", at) - at - 4);
-    }
+    std::string title = "start";
+    for (const std::string& line : base::split(log, '\n'))
+      if (const auto step = step_of(line)) title = step->title;
     // Every variant is one stage of the work, whatever its number.
-    if (step.size() > 1 && step[0] == 'v' && step[1] >= '0' && step[1] <= '9') step = "variant";
-    if (base::starts_with(step, "apply ")) step = "apply and full gate";
-    if (base::starts_with(step, "measure original")) step = "measure original, winner and eager";
-    return base::trim(step);
+    if (title.size() > 1 && title[0] == 'v' && title[1] >= '0' && title[1] <= '9') title = "variant";
+    if (base::starts_with(title, "apply ")) title = "apply and full gate";
+    if (base::starts_with(title, "measure original")) title = "measure original, winner and eager";
+    return title;
   }
 
   // Lines of the search that say which configuration is timed next.
   static int screenings_begun(const std::string& log) {
     int begun = 0;
-    bool searching = false;
     for (const std::string& line : base::split(log, '\n')) {
-      const bool step = line.size() > 11 && line[0] == '[' && line.compare(line.find(']') + 1, 3, "   ") != 0;
-      if (step)
-        searching = line.find("time at most") != std::string::npos;
-      else if (searching && line.find("hidden_size=") != std::string::npos)
-        ++begun;
+      const auto step = step_of(line);
+      if (step && step->title == "sweep forward" && !step->units.empty()) ++begun;
     }
     return begun;
   }

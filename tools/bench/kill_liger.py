@@ -88,9 +88,10 @@ class Campaign:
     def stage(self):
         """What the run is at, as its log tells."""
         log = self.log_text()
-        if " s] apply v" in log or " s] measure original" in log:
-            return "finalize"
-        return "optimize" if " s] parameter sweep" in log or " s] v1:" in log else "profile"
+        for name in ("finalize", "optimize"):
+            if f" s] {name} " in log:
+                return name
+        return "profile"
 
     def installing(self):
         return (self.work / KERNEL / "install/journal.jsonl").exists()

@@ -129,6 +129,7 @@ class Nobody final : public stages::Interaction {
 };
 
 class Lines final : public stages::Progress {
+  void expect(const std::vector<stages::Work>&) override {}
   void step(const std::string& title) override { fmt::print(stderr, "{}\n", title); }
   void advance(int done, int total, const std::string& detail) override {
     if (done % 20 == 0) fmt::print(stderr, "  {} of {} {}\n", done, total, detail);

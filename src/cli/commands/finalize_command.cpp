@@ -9,6 +9,7 @@
 namespace hone::cli {
 
 StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
+  stage.begin(context, "finalize", "3/3");
   const bool push = context.typed.has("--push"), commit = push || context.typed.has("--commit");
   auto workspace = open_workspace(context, stage.ports());
   if (!workspace) return {false, fail(context, workspace.error())};
@@ -49,8 +50,6 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
     context.out << model::to_json(outcome->report) << "\n";
     return {false, code};
   }
-  context.out << render::report_summary(outcome->report, context.style()) << "report    "
-              << workspace->folder() << "/report.md\n";
   if (!committed.empty()) context.out << "commit    " << committed << "\n";
   return {true, code};
 }

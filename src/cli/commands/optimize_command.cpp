@@ -11,6 +11,7 @@
 namespace hone::cli {
 
 StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool last) {
+  stage.begin(context, "optimize", "2/3");
   auto workspace = open_workspace(context, stage.ports());
   if (!workspace) return {false, fail(context, workspace.error())};
   auto profile = workspace->load_profile();
@@ -27,12 +28,12 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   options.max_variants = context.meant.max_variants;
   options.target_metric = context.meant.target_metric;
   options.proposer = context.meant.proposer;
-  options.autonomous = context.meant.autonomous;
   options.seed = profile->request.seed;
   // Compilers run beside each other, never beside a measurement.
   constexpr unsigned kMostBuildThreads = 32;
   options.build_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostBuildThreads));
   options.command = context.meant.command_line;
+  options.alone = last;
   options.next_command = suggested(context.typed, "finalize", context.meant.request.kernel);
   auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
   stage.progress().finish();
@@ -44,12 +45,9 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
     context.out << model::to_json(outcome->comparison) << "\n";
     return {false, 0};
   }
-  std::ostream& people = context.people();
-  people << render::comparison_summary(outcome->comparison, context.style()) << "comparison  "
-         << workspace->folder() << "/comparison.md\n";
-  const bool accepted = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended;
-  if (last || outcome->decision.ended) people << "next        " << options.next_command << "\n";
-  return {accepted, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
+  const bool goes_on = outcome->decision.choice != stages::Choice::stop && !outcome->decision.ended && !last;
+  if (!goes_on) context.people() << "next        " << options.next_command << "\n";
+  return {goes_on, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
 }
 
 int run_optimize(const CommandContext& context) {

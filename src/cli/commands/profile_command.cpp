@@ -3,6 +3,7 @@
 #include "cli/early_checks.hpp"
 #include "cli/history_records.hpp"
 #include "cli/suggested_commands.hpp"
+#include "stages/plan.hpp"
 #include "stages/profile/profile.hpp"
 #include "stages/unfinished.hpp"
 
@@ -17,9 +18,16 @@ base::Error nobody_to_ask(bool json) {
           "hone profile, hone optimize, hone finalize"};
 }
 
+StageEnd end_of(const CommandContext& context, const stages::Decision& decision, const stages::Asking& asking) {
+  const bool goes_on = decision.choice == stages::Choice::accept && !decision.ended && !asking.alone;
+  if (!goes_on) context.people() << "next      " << asking.next_command << "\n";
+  return {goes_on, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
+}
+
 }  // namespace
 
 StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool last) {
+  stage.begin(context, "profile", "1/3");
   // Only a workspace that stands can hold an unverified installation; a new one is made when everything else is in order.
   std::optional<stages::Workspace> earlier;
   bool recovered = false;
@@ -30,8 +38,8 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   }
   auto opened = open_repository(context.machine, context.meant);
   if (!opened) return {false, fail(context, opened.error())};
-  std::ostream& people = context.people();
-  const render::Style& style = context.style();
+  const stages::Asking asking{context.meant.autonomous, last,
+                              suggested(context.typed, "optimize", context.meant.request.kernel)};
   if (!last) {
     // What is wrong with the request or with a later stage's is said before this one measures.
     auto session = opened->repository->open(context.meant.request);
@@ -40,19 +48,20 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
     if (!context.meant.autonomous && !context.meant.talk.interactive)
       return {false, fail(context, nobody_to_ask(context.meant.talk.json))};
     const bool resumes = earlier && !context.meant.fresh;
-    if (const auto profile = resumes ? stages::unfinished_run(**session, context.meant.request, *earlier, recovered)
-                                     : std::nullopt) {
+    if (auto profile = resumes ? stages::unfinished_run(**session, context.meant.request, *earlier, recovered)
+                               : std::nullopt) {
       stage.ports().progress.message("going on with the profile of " + profile->created +
                                      ", whose run was stopped before its report; --fresh measures anew");
-      people << render::profile_summary(*profile, style);
-      return {true, 0};
+      stage.ports().documents.show_profile(*earlier, *profile);
+      auto decision = stages::confirm_plan(*profile, *earlier, stage.ports(), context.machine.clock, asking);
+      if (!decision) return {false, fail(context, decision.error())};
+      return end_of(context, *decision, asking);
     }
   }
   stages::ProfileOptions options;
   options.workspace_root = context.meant.workspace;
   options.command = context.meant.command_line;
-  options.autonomous = context.meant.autonomous;
-  options.next_command = suggested(context.typed, "optimize", context.meant.request.kernel);
+  static_cast<stages::Asking&>(options) = asking;
   auto outcome = stages::profile(*opened->repository, context.meant.request, options, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
@@ -63,16 +72,13 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
     context.out << model::to_json(outcome->profile) << "\n";
     return {false, 0};
   }
-  people << render::profile_summary(outcome->profile, style) << "profile   " << outcome->folder << "/profile.md\n";
   if (!outcome->unmeasurable.empty()) {
     // A run of all stages was asked for more than there is here; a profile from source is all that a profile can be.
-    people << "next      nothing here: optimize needs a machine where the kernel can be run and timed ("
+    context.people() << "next      nothing here: optimize needs a machine where the kernel can be run and timed ("
            << outcome->unmeasurable << ")\n";
     return {false, last ? 0 : base::exit_code(base::ErrorKind::preflight)};
   }
-  const bool accepted = outcome->decision.choice == stages::Choice::accept && !outcome->decision.ended;
-  if (last || outcome->decision.ended) people << "next      " << options.next_command << "\n";
-  return {accepted, interrupted() ? base::exit_code(base::ErrorKind::interrupted) : 0};
+  return end_of(context, outcome->decision, asking);
 }
 
 int run_profile(const CommandContext& context) {

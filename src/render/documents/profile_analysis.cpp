@@ -120,6 +120,7 @@ void write_opportunities(Markdown& page, const Profile& profile) {
   }
   page.heading(3, "Recommended Strategy Order");
   if (profile.strategy_order.empty()) page.paragraph("None: there is nothing to gain that could be measured here.");
+  if (!profile.plan_note.empty()) page.paragraph(sentence(profile.plan_note));
   std::vector<std::string> steps;
   bool streaming = false;
   for (const model::StrategyStep& step : profile.strategy_order) {

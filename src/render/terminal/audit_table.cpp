@@ -18,17 +18,7 @@ std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-<<<<<<< HEAD
-Style plain_style() {
-  Style style;
-  style.width = kColumns;
-  return style;
-}
-
-// The shared table style, indented below the operation's name.
-=======
-// The house's table, indented below the operation's name. `dropped`: the titles that a narrow terminal leaves out, the first first.
->>>>>>> 17aad15 (Check flags early, read defaults from files, fit tables to the terminal)
+// The shared table style, indented below the operation's name. `dropped`: the titles that a narrow terminal leaves out, in order.
 class Block {
  public:
   explicit Block(const std::vector<std::string>& head, const std::vector<std::string>& dropped = {})

@@ -1,22 +1,13 @@
 #include "render/terminal/progress.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <vector>
 
-#include "render/format.hpp"
+#include "base/text.hpp"
 
 namespace hone::render {
 
 namespace {
-
-constexpr std::size_t bar_width = 16;
-
-double clamped(double fraction) { return std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0; }
-
-// Rounded down: 100 % stands only where all is done.
-std::string whole_percent(double fraction) {
-  return std::to_string(static_cast<int>(std::floor(fraction * 100 + 1e-9))) + " %";
-}
 
 std::string cut(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
@@ -26,23 +17,26 @@ std::string cut(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::string progress_bar(const ProgressState& state, const Style& style) {
-  const double fraction = clamped(state.fraction);
-  const auto filled = static_cast<std::size_t>(std::floor(fraction * bar_width + 1e-9));
-  const std::string done = whole_percent(fraction);
-  std::string text = "[" + std::string(filled, '#') + std::string(bar_width - filled, '-') + "] " +
-                     std::string(done.size() < 5 ? 5 - done.size() : 0, ' ') + done + "  " + duration(state.elapsed_s);
-  const bool estimated = fraction >= 0.02 && fraction < 1 && state.elapsed_s >= 1;
-  if (estimated) text += ", about " + duration(state.elapsed_s * (1 - fraction) / fraction) + " left";
-  const std::string label = printable(state.label);
-  const std::size_t used = display_width(text) + 2;
-  if (!label.empty() && used + 4 < style.width) text += "  " + cut(label, style.width - used);
-  return display_width(text) <= style.width ? text : cut(text, style.width);
+std::string time_left(double seconds) {
+  if (!(seconds >= 0)) seconds = 0;
+  if (seconds < 87.5) {
+    const double step = seconds < 27.5 ? 5 : 10;
+    return "about " + std::to_string(static_cast<int>(std::fmax(5, step * std::round(seconds / step)))) + " s left";
+  }
+  const auto minutes = static_cast<long long>(std::round(std::fmin(seconds, 1e7) / 60));
+  if (minutes < 90) return "about " + std::to_string(minutes) + " min left";
+  return "about " + std::to_string((minutes + 30) / 60) + " h left";
 }
 
-std::string progress_line(const ProgressState& state) {
-  return whole_percent(clamped(state.fraction)) + " after " + duration(state.elapsed_s) +
-         (state.label.empty() ? "" : ": " + printable(state.label));
+std::string progress_text(const ProgressState& state, const Style& style) {
+  std::vector<std::string> parts;
+  if (!state.stage.empty()) parts.push_back(printable(state.stage));
+  std::string step = printable(state.step);
+  if (state.total > 0) step += " " + std::to_string(state.done) + "/" + std::to_string(state.total);
+  parts.push_back(std::move(step));
+  if (state.left_s) parts.push_back(time_left(*state.left_s));
+  if (!state.detail.empty()) parts.push_back(printable(state.detail));
+  return cut(base::join_text(parts, " · "), style.width);
 }
 
 }  // namespace hone::render

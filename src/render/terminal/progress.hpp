@@ -1,6 +1,7 @@
-// Text of a progress line. Pure: who prints it, where and how often is cli's.
+// How far a stage is, in one line. The place and the clock are cli's.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "render/terminal/style.hpp"
@@ -8,16 +9,17 @@
 namespace hone::render {
 
 struct ProgressState {
-  std::string label;    // "sweep: forward at 4096"
-  double fraction = 0;  // done so far, 0 to 1; outside of it is clamped, not a number counts as 0
-  double elapsed_s = 0;
+  std::string stage;             // "optimize 2/3"; empty: none
+  std::string step;              // "sweep backward"
+  int done = 0, total = 0;       // units of the step; no total: it has none
+  std::optional<double> left_s;  // an estimate
+  std::string detail;            // the unit at work
 };
 
-// "[#######---------]  44 %  12 s, about 15 s left  sweep: forward at 4096", never wider than the style's width.
-// The estimate appears once 2 % and a second have passed: before that it would be a guess.
-std::string progress_bar(const ProgressState& state, const Style& style);
+// "optimize 2/3 · sweep backward 14/32 · about 40 s left · hidden_size=4096", never wider than the style's width.
+std::string progress_text(const ProgressState& state, const Style& style);
 
-// The same for places that are no terminal: "44 % after 12 s: sweep: forward at 4096".
-std::string progress_line(const ProgressState& state);
+// "about 40 s left", "about 4 min left": in steps that an estimate deserves.
+std::string time_left(double seconds);
 
 }  // namespace hone::render

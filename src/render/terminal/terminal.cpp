@@ -33,6 +33,35 @@ std::string title(const std::string& text, const Style& style, Ink ink = Ink::bo
   return style.paint(printable(text), ink) + "\n";
 }
 
+// A row for each size and pass; the noise floor where it has been measured.
+std::string points_text(const model::Profile& profile, const Style& style) {
+  const std::string own = own_provider(profile);
+  const std::vector<std::string> others = other_providers(profile);
+  const bool noise = !profile.baseline.noise_floor.empty();
+  std::vector<Column> columns{
+      {known(profile.baseline.x_name, "x value"), Align::right}, {"mode"}, {own + " (ms)", Align::right}};
+  if (!others.empty()) columns.push_back({others.front() + " (ms)", Align::right});
+  columns.push_back({"of ceiling", Align::right});
+  if (noise) columns.push_back({"noise floor", Align::right});
+  Table table(columns);
+  for (const Point& point : points_of(profile, "speed")) {
+    const auto median = [&](const std::string& provider) {
+      const model::BaselineRow* row = find_row(profile, point.x_value, point.mode, provider, "speed");
+      return row == nullptr ? std::string("-") : figure(row->p50);
+    };
+    std::vector<std::string> cells{point.x_value, point.mode, median(own)};
+    if (!others.empty()) cells.push_back(median(others.front()));
+    const model::Headroom* room = find_headroom(profile, point.x_value, point.mode);
+    cells.push_back(room == nullptr ? "-" : percent(room->share_of_ceiling_pct));
+    if (noise) {
+      const model::NoiseFloor* floor = find_noise(profile, point.x_value, point.mode);
+      cells.push_back(floor == nullptr ? "-" : percent(floor->smallest_effect_pct));
+    }
+    table.add_row(cells);
+  }
+  return table.empty() ? "no pass was timed\n" : table.terminal(style);
+}
+
 Ink outcome_ink(const model::Report& report) {
   if (report.applied) return Ink::good;
   return outcome_word(report) == "REVERTED" ? Ink::bad : Ink::warning;
@@ -43,8 +72,6 @@ Ink outcome_ink(const model::Report& report) {
 std::string profile_summary(const model::Profile& all, const Style& style) {
   model::Profile profile = all;
   profile.baseline.rows = of_origin(all, "").baseline.rows;  // those recorded elsewhere are in profile.md
-  const std::string own = own_provider(profile);
-  const std::vector<std::string> others = other_providers(profile);
   std::string text = title(profile.kernel + " on " + known(profile.device.name, "an unnamed device"), style);
   text += labelled("summary", known(profile.summary, "none recorded"), style);
   std::string bottleneck =
@@ -56,30 +83,21 @@ std::string profile_summary(const model::Profile& all, const Style& style) {
     text +=
         labelled("counters", "unavailable: " + known(profile.counters.reason, "the reason was not recorded"), style);
   text += "\n";
-  std::vector<Column> columns{
-      {known(profile.baseline.x_name, "x value"), Align::right}, {"mode"}, {own + " (ms)", Align::right}};
-  if (!others.empty()) columns.push_back({others.front() + " (ms)", Align::right});
-  columns.insert(columns.end(), {{"of ceiling", Align::right}, {"noise floor", Align::right}});
-  Table table(columns);
-  for (const Point& point : points_of(profile, "speed")) {
-    const auto median = [&](const std::string& provider) {
-      const model::BaselineRow* row = find_row(profile, point.x_value, point.mode, provider, "speed");
-      return row == nullptr ? std::string("-") : figure(row->p50);
-    };
-    std::vector<std::string> cells{point.x_value, point.mode, median(own)};
-    if (!others.empty()) cells.push_back(median(others.front()));
-    const model::Headroom* room = find_headroom(profile, point.x_value, point.mode);
-    const model::NoiseFloor* noise = find_noise(profile, point.x_value, point.mode);
-    cells.push_back(room == nullptr ? "-" : percent(room->share_of_ceiling_pct));
-    cells.push_back(noise == nullptr ? "-" : percent(noise->smallest_effect_pct));
-    table.add_row(cells);
-  }
-  text += table.empty() ? "no pass was timed\n" : table.terminal(style);
+  text += points_text(profile, style);
   if (const std::size_t recorded = all.baseline.rows.size() - profile.baseline.rows.size(); recorded > 0)
     text += std::to_string(recorded) + " rows recorded elsewhere are in profile.md\n";
   for (const std::string& warning : profile.baseline.observations.warnings)
     text += labelled("note", warning, style, Ink::warning);
-  text += "\n";
+  return text + "\n" + plan_summary(all, style);
+}
+
+std::string baseline_summary(const model::Profile& profile, const Style& style) {
+  return title(profile.kernel + " on " + known(profile.device.name, "an unnamed device") + ", as measured first", style) +
+         points_text(profile, style) + "\n";
+}
+
+std::string plan_summary(const model::Profile& profile, const Style& style) {
+  std::string text;
   int number = 0;
   for (const model::StrategyStep& step : profile.strategy_order) {
     const std::string label = number == 0 ? "plan" : "";
@@ -89,6 +107,7 @@ std::string profile_summary(const model::Profile& all, const Style& style) {
     text += labelled(label, on_one_line(line, style), style);
   }
   if (number == 0) text += labelled("plan", "nothing to gain that could be measured here", style);
+  if (!profile.plan_note.empty()) text += labelled("", profile.plan_note, style, Ink::dim);
   return text;
 }
 

@@ -10,6 +10,12 @@
 
 namespace hone::render {
 
+// The table of the times, as soon as they are measured: what follows them in a profile is not known yet.
+std::string baseline_summary(const model::Profile& profile, const Style& style);
+
+// The steps of the plan, a line each, and how a person changed it.
+std::string plan_summary(const model::Profile& profile, const Style& style);
+
 // What limits the kernel, how much is left at each size, what to try first.
 std::string profile_summary(const model::Profile& profile, const Style& style);
 

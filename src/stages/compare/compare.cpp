@@ -115,11 +115,11 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
   for (const std::string& x_value : sizes) {
     for (const std::string& mode : modes) {
       if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
+      ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),
+                             mode + " at " + x_value);
       auto cell = compare_cell(session, floors, request, *baseline, *candidate, {x_value, mode});
       if (!cell) return cell.error();
       outcome.cells.push_back(std::move(*cell));
-      ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),
-                             mode + " at " + x_value);
     }
   }
   return outcome;

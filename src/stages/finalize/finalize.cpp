@@ -24,6 +24,7 @@ class Finalization {
         ports_(ports),
         installer_(std::move(installer)),
         inputs_(std::move(inputs)),
+        identity_(run_identity(inputs_.profile)),
         original_(session.original()) {}
 
   base::Result<FinalizeOutcome> run() {
@@ -77,17 +78,37 @@ class Finalization {
   base::Result<void> production_unchanged() {
     if (session_.source_hash() == inputs_.profile.identity.source_hash) return {};
     Question question;
-    question.headline = "production has changed since the profile was taken";
+    question.headline = "Production has changed since the profile was taken. Go on and measure everything anew?";
     question.lines = {"profiled: source " + inputs_.profile.identity.source_hash,
                       "now: source " + session_.source_hash(),
                       "the winner was measured against the profiled source; going on replaces what is there now"};
     question.accept = "go on and measure everything anew", question.stop = "change nothing";
-    const Decision decision = checkpoint(ports_, false, question, "hone profile " + workspace_.kernel());
-    if (!options_.autonomous && !decision.ended && decision.choice == Choice::accept) return {};
+    question.usual = Choice::stop;
+    auto decision = asked("finalize|production " + session_.source_hash(), question);
+    if (!decision) return decision.error();
+    if (!options_.autonomous && !decision->ended && decision->choice == Choice::accept) return {};
     return base::Error{
         base::ErrorKind::preflight, "production as it was profiled, source " + inputs_.profile.identity.source_hash,
         "source " + session_.source_hash(), workspace_.folder(),
         "profile and optimize again: 'hone run " + workspace_.kernel() + "'; or put the profiled source back"};
+  }
+
+  // The answer is kept until the stage has come to its end; what is asked about figures is asked once for each of its attempts.
+  base::Result<Decision> asked(const std::string& key, const Question& question) {
+    if (auto unasked = decided_unasked(ports_, options_)) return *unasked;
+    if (!journal_) {
+      auto opened = Journal::open(ports_.files, session_.clock(), workspace_.at("journal.jsonl"), identity_);
+      if (!opened) return opened.error();
+      journal_ = std::move(*opened);
+    }
+    answered_.push_back(key);
+    return ask(ports_, *journal_, key, question, options_);
+  }
+
+  base::Result<void> forget_answers() {
+    for (const std::string& key : answered_)
+      if (auto forgotten = forget_answer(*journal_, key); !forgotten) return forgotten;
+    return {};
   }
 
   base::Result<FinalizeOutcome> nothing_to_gain() {
@@ -244,29 +265,37 @@ class Finalization {
     if (!plots) return plots.error();
     outcome_.report.plots = *plots;
     if (auto written = workspace_.write("report.json", model::to_json(outcome_.report)); !written) return written;
-    return ports_.documents.write_report(workspace_, outcome_.report);
+    if (auto written = ports_.documents.write_report(workspace_, outcome_.report); !written) return written;
+    ports_.documents.show_report(workspace_, outcome_.report);
+    return {};
   }
 
   Question question() const {
     Question question;
-    question.headline = outcome_.report.reason;
-    for (const model::ResultRow& row : outcome_.report.speedups) {
-      question.lines.push_back(fmt::format("{} at {}: {:.3f} ({:.3f} to {:.3f}) x the original, {}", row.mode,
-                                           row.x_value, row.ratio, row.ci_low, row.ci_high, model::word(row.verdict)));
-    }
+    const std::string& winner = outcome_.report.winner;
+    question.headline = winner + " is in production and passed every gate. Keep it?";
     for (const model::VariantSummary& v : inputs_.comparison.variants) {
       const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;
-      if (usable && v.id != outcome_.report.winner) question.alternatives.push_back(v.id);
+      if (usable && v.id != winner) question.alternatives.push_back(v.id);
     }
-    question.accept = "keep " + outcome_.report.winner + " in production", question.stop = "take it back";
+    question.accept = "keep " + winner + " in production", question.stop = "take it back";
     return question;
   }
 
   // True: the person chose another variant, which is tried next.
   base::Result<bool> decide() {
-    if (outcome_.ending != Ending::applied) return false;
-    outcome_.decision = checkpoint(ports_, options_.autonomous, question(), options_.next_command);
+    if (outcome_.ending != Ending::applied) {
+      if (auto forgotten = forget_answers(); !forgotten) return forgotten.error();
+      return false;
+    }
+    const std::string key = fmt::format("finalize|{}|{}", ++attempts_, outcome_.report.winner);
+    auto decided = asked(key, question());
+    if (!decided) return decided.error();
+    outcome_.decision = std::move(*decided);
     if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    // Before production is called verified: what can not be written here takes it back.
+    if (outcome_.decision.choice != Choice::another)
+      if (auto forgotten = forget_answers(); !forgotten) return forgotten.error();
     if (outcome_.decision.choice == Choice::accept) {
       if (auto kept = installer_.verified(); !kept) return kept.error();
       return false;
@@ -290,12 +319,16 @@ class Finalization {
   const Ports& ports_;
   Installer installer_;
   FinalizeInputs inputs_;
+  std::string identity_;               // of the run, with the ceilings as they were profiled
   model::Variant original_;            // what is in force before anything is installed
   bool gate_failed_ = false;           // of any variant tried; a gain that was not confirmed is no failed gate
   bool inconclusive_ = false;          // a gain could be neither confirmed nor refuted
   bool touched_ = false;               // this run has begun to write into production
   bool report_begun_ = false;
   std::vector<std::string> warnings_;  // about the three-way table
+  std::optional<Journal> journal_;     // opened for the first question
+  std::vector<std::string> answered_;  // keys of the questions
+  int attempts_ = 0;                   // variants that a person was asked about
   FinalizeOutcome outcome_;
 };
 
@@ -341,6 +374,7 @@ base::Result<FinalizeOutcome> finalize(repository::Session& session, const Final
     outcome.report.reason =
         "already applied " + in_force->variant + " on " + in_force->at + "; report.md is of that run";
     outcome.report.revert = revert_commands(workspace, *in_force);
+    ports.documents.show_report(workspace, outcome.report);
     return outcome;
   }
   return Finalization(session, options, workspace, ports, std::move(*installer), std::move(*inputs)).run();

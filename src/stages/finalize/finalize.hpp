@@ -8,19 +8,18 @@
 #include "measure/protocol.hpp"
 #include "model/report.hpp"
 #include "repository/repository.hpp"
+#include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::stages {
 
-struct FinalizeOptions {
+struct FinalizeOptions : Asking {
   std::string variant;  // "3" or "v3"; empty: the comparison's winner
-  bool autonomous = false;
   std::uint64_t seed = 0;
   measure::Budget table{8, 40, 600'000'000, 1, 0.7};
   measure::Budget verdict{10, 200, 900'000'000, 2, 0.5};
   std::string command;           // as typed
   std::string optimize_command;  // of the stage before this one, for the report
-  std::string next_command;      // after this stage
 };
 
 enum class Ending {

@@ -43,7 +43,7 @@ class ThreeWaySession {
     int done = 0;
     for (const Cell& cell : cells) {
       if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
-      ports_.progress.advance(++done, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
+      ports_.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
       if (auto measured = measure(cell); !measured) return measured.error();
     }
     for (const std::string& x_value : session_.sizes()) {

@@ -10,7 +10,6 @@ namespace hone::stages {
 
 namespace {
 constexpr int kFromOneStrategy = 3;  // then the next strategy has its turn
-constexpr const char* kSweep = "parameter-sweep";
 }  // namespace
 
 std::optional<repository::Proposal> combine(const Evaluation& mixed, const model::Variant& best,
@@ -68,15 +67,24 @@ std::optional<repository::Proposal> Ideas::combination(const model::Variant& bes
   return std::nullopt;
 }
 
-std::optional<repository::Proposal> Ideas::from_strategies(const model::Variant& best) {
+bool Ideas::sweep_is_due() {
+  const auto& order = lab_.profile().strategy_order;
+  if (strategy_ >= order.size() || order[strategy_].strategy != kSweepStrategy) return false;
+  ++strategy_;
+  of_strategy_ = 0;
+  return true;
+}
+
+std::optional<Idea> Ideas::from_strategies(const model::Variant& best) {
   const auto& order = lab_.profile().strategy_order;
   while (strategy_ < order.size()) {
-    if (order[strategy_].strategy != kSweep && of_strategy_ < kFromOneStrategy) {
+    if (sweep_is_due()) return Idea{true, {}};
+    if (of_strategy_ < kFromOneStrategy) {
       for (repository::Proposal& proposal : lab_.session().propose(order[strategy_].strategy, lab_.profile(), best)) {
         if (!is_new(proposal.variant)) continue;
         proposal.variant.strategy = order[strategy_].strategy;
         ++of_strategy_;
-        return proposal;
+        return Idea{false, std::move(proposal)};
       }
     }
     ++strategy_;
@@ -85,16 +93,16 @@ std::optional<repository::Proposal> Ideas::from_strategies(const model::Variant&
   return std::nullopt;
 }
 
-base::Result<std::optional<repository::Proposal>> Ideas::next(const model::Variant& best,
-                                                              const std::vector<TriedVariant>& tried,
-                                                              const std::vector<std::string>& notes_files) {
-  if (tried_.empty()) is_new(best);
-  if (auto proposal = combination(best)) return proposal;
+base::Result<std::optional<Idea>> Ideas::next(const model::Variant& best, const std::vector<TriedVariant>& tried,
+                                              const std::vector<std::string>& notes_files) {
+  is_new(best);
+  if (sweep_is_due()) return std::optional(Idea{true, {}});
+  if (auto proposal = combination(best)) return std::optional(Idea{false, std::move(*proposal)});
   while (!lab_.options().proposer.empty() && !proposer_done_) {
     auto answer = ask_proposer(lab_, ++asked_, best, tried, notes_files);
     if (!answer) return answer.error();
     if (answer->kind == ProposerAnswer::Kind::proposal && is_new(answer->proposal.variant))
-      return std::optional(answer->proposal);
+      return std::optional(Idea{false, answer->proposal});
     proposer_done_ = true;
     const std::string why =
         answer->kind == ProposerAnswer::Kind::proposal ? "it proposed what was tried before" : answer->reason;

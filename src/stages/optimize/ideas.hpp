@@ -1,4 +1,5 @@
-// What to try next: combinations of parts that were measured, the outside proposer, then the profile's strategies in order.
+// What to try next: combinations of parts that were measured, the outside proposer, then the profile's strategies in order. The
+// parameter sweep has its place among these; where it is the first, it comes before everything else.
 #pragma once
 
 #include <deque>
@@ -15,14 +16,20 @@
 
 namespace hone::stages {
 
+inline constexpr char kSweepStrategy[] = "parameter-sweep";
+
+struct Idea {
+  bool sweep = false;             // the parameter sweep; otherwise
+  repository::Proposal proposal;  // a change, never one that was tried before
+};
+
 class Ideas {
  public:
   explicit Ideas(Lab& lab) : lab_(lab) {}
 
-  // The next change against `best`, never one that was tried before; nothing when all sources are used up.
-  base::Result<std::optional<repository::Proposal>> next(const model::Variant& best,
-                                                         const std::vector<TriedVariant>& tried,
-                                                         const std::vector<std::string>& notes_files);
+  // The next change against `best`; nothing when all sources are used up.
+  base::Result<std::optional<Idea>> next(const model::Variant& best, const std::vector<TriedVariant>& tried,
+                                         const std::vector<std::string>& notes_files);
   // A mixed variant leaves its winning part for a combination with the best so far.
   void offer_parts(const Evaluation& mixed) { parts_.push_back(mixed); }
 
@@ -30,7 +37,8 @@ class Ideas {
 
  private:
   std::optional<repository::Proposal> combination(const model::Variant& best);
-  std::optional<repository::Proposal> from_strategies(const model::Variant& best);
+  std::optional<Idea> from_strategies(const model::Variant& best);
+  bool sweep_is_due();  // once
   bool is_new(const model::Variant& variant) { return tried_.insert(signature(variant)).second; }
 
   Lab& lab_;

@@ -84,7 +84,6 @@ class Optimization {
     if (!original) return original.error();
     original_ = best_contestant_ = std::move(*original);
     original_.variant.id = best_contestant_.variant.id = "v0";
-    if (auto swept = run_sweep(); !swept) return swept;
     while (true) {
       if (auto go = lab_.check_interrupt(); !go) return go;
       if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
@@ -94,15 +93,15 @@ class Optimization {
         document_.stop_reason = "every strategy of the profile has been tried";
         return {};
       }
-      if (auto done = run_proposal(**idea); !done) return done;
+      if (auto done = (*idea)->sweep ? run_sweep() : run_proposal((*idea)->proposal); !done) return done;
     }
   }
 
   std::string next_id() const { return "v" + std::to_string(document_.variants.size() + 1); }
 
   base::Result<void> run_sweep() {
-    model::Variant variant = original_.variant;
-    variant.id = next_id(), variant.parent = "v0", variant.strategy = "parameter-sweep";
+    model::Variant variant = best_contestant_.variant;
+    variant.id = next_id(), variant.parent = best_contestant_.variant.id, variant.strategy = kSweepStrategy;
     variant.title = "settings by size, measured";
     std::string knobs;
     for (const repository::Knob& knob : lab_.session().knobs()) {
@@ -117,7 +116,7 @@ class Optimization {
                  lab_.profile().summary + " Settings measured at each size should come nearer to the ceiling.",
              changes, "", sweep_predictions(lab_.profile(), passes_));
     if (auto written = write_notes(notes); !written) return written;
-    auto swept = sweep(lab_, original_.variant);
+    auto swept = sweep(lab_, original_.variant, {evaluation_of(variant)});
     if (!swept) return swept.error();
     document_.evaluations = swept->evaluations;
     document_.sweep = swept->points;
@@ -132,7 +131,7 @@ class Optimization {
             fmt::format("- {} from {}: {} ({})\n", pass, rule.from_x, settings_text(rule.settings), rule.reason);
       notes.changes += "- " + pass + ": " + function.reason + "\n";
     }
-    notes.diff = settings_diff(original_.variant, variant);
+    notes.diff = settings_diff(best_contestant_.variant, variant);
     return run_variant(variant, notes);
   }
 
@@ -170,9 +169,14 @@ class Optimization {
                            variant.edits.front().content);
   }
 
+  // As progress names it. The weight is that of a verdict over a screening of the sweep, of rms_norm on two cores.
+  Work evaluation_of(const model::Variant& variant) const {
+    return {fmt::format("{}: {}", variant.id, variant.title), static_cast<int>(all_cells(lab_.session()).size()), 8};
+  }
+
   // Notes with hypothesis and prediction, and the variant itself, are on the disk before it runs.
   base::Result<void> run_variant(const model::Variant& variant, model::Notes notes) {
-    lab_.ports().progress.step(fmt::format("{}: {}", variant.id, variant.title));
+    lab_.ports().progress.step(evaluation_of(variant).title);
     if (auto written = write_variant(variant); !written) return written;
     if (auto written = write_notes(notes); !written) return written;
     auto evaluation = evaluate(lab_, original_, best_contestant_, variant, notes.predictions);
@@ -242,26 +246,30 @@ class Optimization {
   std::vector<std::string> notes_files_, findings_;
 };
 
-Question question_about(const model::ComparisonDocument& document) {
+Item item_of(const model::VariantSummary& v) {
+  Item item{v.id, v.title, {{"strategy", v.strategy}, {"status", model::word(v.status)}, {"reason", v.reason}}};
+  for (const model::ResultRow& row : v.results)
+    item.details.emplace_back("result", fmt::format("{} {} at {}: {:.3f} x v0 ({:.3f} to {:.3f}), {}", row.metric, row.mode,
+                                                    row.x_value, row.ratio, row.ci_low, row.ci_high,
+                                                    model::word(row.verdict)));
+  for (const model::GuardrailCheck& check : v.guardrails)
+    item.details.emplace_back("guardrail", check.check + ": " + check.status);
+  item.details.emplace_back("notes", v.notes_file);
+  return item;
+}
+
+Question question_about(const model::ComparisonDocument& document, bool alone) {
   Question question;
-  question.headline = document.winner == "v0" ? "v0 stays: " + document.winner_reason
-                                              : document.winner + " is the winner, " + document.winner_reason;
-  for (const model::VariantSummary& v : document.variants)
-    question.lines.push_back(fmt::format("{} {} ({}): {}", v.id, model::word(v.status), v.strategy, v.reason));
-  question.lines.push_back("stopped because: " + document.stop_reason);
+  const std::string winner = document.winner == "v0" ? "v0 stays, no variant is better." : document.winner + " is the winner.";
+  question.headline = winner + (alone ? " Keep " : " Go on to finalize with ") + document.winner + (alone ? " for finalize?" : "?");
   for (const model::VariantSummary& v : document.variants) {
+    question.items.push_back(item_of(v));
     const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;
     if (usable && v.id != document.winner) question.alternatives.push_back(v.id);
   }
-  question.accept = "go on to finalize with " + document.winner;
+  question.accept = (alone ? "keep " : "go on to finalize with ") + document.winner;
   question.stop = "keep the results and change nothing";
   return question;
-}
-
-// A profile holds for the run it describes: its content, the source and the device it was measured on.
-std::string identity_of(const model::Profile& profile) {
-  return base::content_hash(model::to_json(profile)) + " " + profile.identity.source_hash + " " + profile.device.id +
-         " " + profile.device.name;
 }
 
 }  // namespace
@@ -305,7 +313,7 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
     if (!parsed) return parsed.error();
     target = std::move(*parsed);
   }
-  auto journal = Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), identity_of(profile));
+  auto journal = Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), run_identity(profile));
   if (!journal) return journal.error();
   if (journal->resumed_records() > 0)
     ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
@@ -313,7 +321,15 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
   auto document = Optimization(lab, std::move(target)).run();
   if (!document) return document.error();
   OptimizeOutcome outcome{std::move(*document), {}};
-  outcome.decision = checkpoint(ports, options.autonomous, question_about(outcome.comparison), options.next_command);
+  ports.documents.show_comparison(workspace, outcome.comparison);
+  if (auto unasked = decided_unasked(ports, options)) {
+    outcome.decision = std::move(*unasked);
+    return outcome;
+  }
+  const Question question = question_about(outcome.comparison, options.alone);
+  auto decided = ask(ports, lab.journal(), key_of("optimize", question), question, options);
+  if (!decided) return decided.error();
+  outcome.decision = std::move(*decided);
   if (outcome.decision.choice == Choice::another) {
     outcome.comparison.winner_reason = fmt::format("chosen at the checkpoint instead of {} ({})",
                                                    outcome.comparison.winner, outcome.comparison.winner_reason);

@@ -1,10 +1,11 @@
-// Stage 2: from a profile to variants with verdicts. The parameter sweep first, then one change at a time in the profile's
-// order, until there is nothing more to gain, to try or to allow.
+// Stage 2: from a profile to variants with verdicts. One change at a time in the profile's order, which begins with the parameter
+// sweep unless a person changed it, until there is nothing more to gain, to try or to allow.
 #pragma once
 
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
 #include "stages/trial/options.hpp"
+#include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::stages {

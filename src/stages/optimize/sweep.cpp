@@ -20,6 +20,21 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFinalists = 3;
 // Of the timings allowed, the part kept for timing one size's winner at the other sizes.
 constexpr double kShareForTransfer = 0.15;
+constexpr const char *kCompile = ": compile", *kFinals = ": finals";
+
+// What the sweep of a pass will do. The weights are times of a step's units over that of a screening, of rms_norm on two cores.
+std::vector<Work> work_of(Lab& lab, const std::string& pass) {
+  repository::Session& session = lab.session();
+  std::size_t configurations = 0;
+  for (const std::string& x_value : session.sizes()) configurations += session.space(pass, x_value).size();
+  const double screened = lab.search_share() * static_cast<double>(configurations);
+  const std::string title = "sweep " + pass;
+  return {{title + kCompile, static_cast<int>(configurations), 0.5},
+          {title, static_cast<int>(screened), 1},
+          {title + kFinals, static_cast<int>(kFinalists * session.sizes().size()), 4},
+          {title + kHeldOut, static_cast<int>(session.held_out_sizes().size()), 4}};
+}
+
 class PassSweep {
  public:
   PassSweep(Lab& lab, const model::Variant& shipped, std::string pass, SweepOutcome& outcome)
@@ -33,6 +48,7 @@ class PassSweep {
     outcome_.evaluations.distinct_binaries += static_cast<int>(space_.distinct_pairs());
     outcome_.findings.insert(outcome_.findings.end(), space_.findings.begin(), space_.findings.end());
     if (auto searched = search_all(); !searched) return searched;
+    lab_.ports().progress.step("sweep " + pass_ + kFinals);
     for (SizeSpace& size : space_.sizes) {
       if (auto done = hold_finals(size); !done) return done;
     }
@@ -58,12 +74,11 @@ class PassSweep {
     else
       options.smallest_improvement = -1;  // all of them are timed, whatever they promise
     const int bound = static_cast<int>(search_budget(space, options));
-    lab_.ports().progress.step(fmt::format("parameter sweep, {}: time at most {} of {} distinct configurations", pass_,
-                                           bound, space_.distinct_pairs()));
+    lab_.ports().progress.step("sweep " + pass_);
     int timed = 0;
     auto found = search(space, options, [&](std::size_t task, std::size_t point) {
       lab_.ports().progress.advance(
-          ++timed, bound,
+          timed++, bound,
           fmt::format("{}={} {}", lab_.session().x_name(), space_.sizes[task].x_value, settings_text(points[point])));
       return lab_.screen(cell(space_.sizes[task].x_value), space_.sizes[task].shipped, points[point]);
     });
@@ -90,7 +105,11 @@ class PassSweep {
     std::sort(order.begin(), order.end());
     size.winner = size.shipped;
     size.winner_text = "no settings timed here were faster than the shipped ones";
+    const auto at = static_cast<std::size_t>(&size - space_.sizes.data());
     for (std::size_t i = 0; i < std::min(order.size(), kFinalists); ++i) {
+      lab_.ports().progress.advance(static_cast<int>(at * kFinalists + i),
+                                    static_cast<int>(space_.sizes.size() * kFinalists),
+                                    lab_.session().x_name() + "=" + size.x_value);
       if (auto done = hold_final(size, order[i].second); !done) return done;
     }
     // What was only screened may be noise: it can not beat what the finals found.
@@ -190,12 +209,18 @@ class PassSweep {
 
 }  // namespace
 
-base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped) {
+base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped, const std::vector<Work>& afterwards) {
   SweepOutcome outcome;
   const std::vector<std::string> coupled = lab.session().coupled_knobs();
   model::SettingsFunction forward;
   std::map<std::string, model::Settings> fixed;  // by size, what backward takes over from forward
-  for (const std::string& pass : passes_in_scope(lab.session().modes(), lab.profile().request.scope)) {
+  const std::vector<std::string> passes = passes_in_scope(lab.session().modes(), lab.profile().request.scope);
+  std::vector<Work> work;
+  for (const std::string& pass : passes)
+    for (Work& each : work_of(lab, pass)) work.push_back(std::move(each));
+  work.insert(work.end(), afterwards.begin(), afterwards.end());
+  lab.ports().progress.expect(work);
+  for (const std::string& pass : passes) {
     PassSweep pass_sweep(lab, shipped, pass, outcome);
     if (auto done = pass_sweep.run(fixed); !done) return done.error();
     if (pass == "backward" && !coupled.empty() && !forward.rules.empty())

@@ -18,7 +18,7 @@ struct SweepOutcome {
   std::vector<std::string> findings;  // what a reader should know, one sentence each
 };
 
-// `shipped` is v0. Passes outside the request's scope keep their settings.
-base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped);
+// `shipped` is v0. Passes outside the request's scope keep their settings. `afterwards`: what the stage does next, for the progress.
+base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped, const std::vector<Work>& afterwards);
 
 }  // namespace hone::stages

@@ -23,8 +23,11 @@ class HeldOutCheck {
 
   // At a size nobody tuned for, the function must not lose to what the sizes beside it would choose.
   base::Result<void> run() {
-    lab_.ports().progress.step("parameter sweep, " + pass_ + ": check on sizes held out");
-    for (const std::string& x_value : lab_.session().held_out_sizes()) {
+    lab_.ports().progress.step("sweep " + pass_ + kHeldOut);
+    const std::vector<std::string> held_out = lab_.session().held_out_sizes();
+    int done = 0;
+    for (const std::string& x_value : held_out) {
+      lab_.ports().progress.advance(done++, static_cast<int>(held_out.size()), lab_.session().x_name() + "=" + x_value);
       auto x = parse_size(x_value);
       if (!x) return x.error();
       const std::vector<model::Settings> valid = lab_.session().space(pass_, x_value);
@@ -42,7 +45,7 @@ class HeldOutCheck {
         chosen = good == usable.end() ? valid.front() : *good;
         start_rule(*x, chosen, "the settings of the size below are not valid at " + x_value);
       }
-      if (auto done = hold_out_comparison(x_value, *x, chosen, rivals, is_valid); !done) return done;
+      if (auto held = hold_out_comparison(x_value, *x, chosen, rivals, is_valid); !held) return held;
     }
     return {};
   }

@@ -11,6 +11,8 @@ namespace hone::stages {
 // Fewer distinct settings are worth this much: below what a paired comparison can tell here.
 inline constexpr double kSettingsTolerance = 0.01;
 
+inline constexpr char kHeldOut[] = ": held-out sizes";  // of the step's title
+
 // At most `at_most` distinct settings over contiguous ranges of the sizes, with reasons.
 model::SettingsFunction make_function(const std::string& x_name, const std::vector<SizeSpace>& sizes,
                                       std::size_t at_most);

@@ -64,7 +64,7 @@ std::size_t PassSpace::distinct_pairs() const {
 base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& shipped, const std::string& pass,
                                                 const std::map<std::string, model::Settings>& coupled) {
   PassSpace all;
-  lab.ports().progress.step("parameter sweep, " + pass + ": compile");
+  lab.ports().progress.step("sweep " + pass + ": compile");
   std::vector<std::string> x_values;
   std::vector<model::Settings> settings;
   for (const std::string& x_value : lab.session().sizes()) {

@@ -126,7 +126,7 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
                                     model::Profile& profile) {
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
-  ports.progress.step("baseline tables");
+  ports.progress.step(kBaseline);
   const measure::Budget budget = table_budget(profile.request);
   int done = 0;
   for (const Cell& cell : cells) {
@@ -168,7 +168,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
                                        model::Profile& profile) {
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
-  ports.progress.step("noise floor (the baseline against itself)");
+  ports.progress.step(kNoiseFloor);
   measure::CompareOptions options;
   options.seed = profile.request.seed;
   options.budget = noise_budget();

@@ -11,6 +11,9 @@
 
 namespace hone::stages {
 
+// The steps of the two tables, as progress names them; a unit is a cell.
+inline constexpr char kBaseline[] = "baseline", kNoiseFloor[] = "noise floor";
+
 // Adds speed, wall and memory rows of v0 and of every baseline provider, interleaved, for each size and mode.
 base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports,
                                     model::Profile& profile);

@@ -8,11 +8,15 @@
 #include "diagnose/passes.hpp"
 #include "model/version.hpp"
 #include "stages/floors.hpp"
+#include "stages/plan.hpp"
 #include "stages/profile/baseline.hpp"
 
 namespace hone::stages {
 
 namespace {
+
+constexpr const char *kCeilings = "ceilings of the device", *kConfiguration = "current configuration",
+                     *kCounters = "counters and experiments", *kOwnBenchmark = "the repository's own benchmark";
 
 // Required checks that did not pass, as one error; the others are lines for the progress log.
 base::Result<void> require(const std::vector<repository::PreflightCheck>& checks, const Ports& ports) {
@@ -83,29 +87,39 @@ bool faster_than_its_ceiling(const model::Profile& profile) {
   });
 }
 
+// What a profile will do. The weights are times of a step's units over that of a baseline cell, of rms_norm on two cores.
+std::vector<Work> work_of(const repository::Session& session, const model::Request& request) {
+  const auto modes = request.scope == "general" ? session.modes().size() : 1;
+  const int cells = static_cast<int>(session.sizes().size() * modes);
+  return {{kCeilings, 1, 8},  {kConfiguration, 1, 3}, {kBaseline, cells, 1},
+          {kNoiseFloor, cells, 1}, {kCounters, 1, 8},      {kOwnBenchmark, 1, 0.1}};
+}
+
 base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports,
                         model::Profile& profile) {
-  ports.progress.step("ceilings of the device");
+  ports.progress.expect(work_of(session, profile.request));
+  ports.progress.step(kCeilings);
   auto ceilings = session.ceilings();
   if (!ceilings) return ceilings.error();
   profile.device = session.device();
   profile.device.ceilings = *ceilings;
 
-  ports.progress.step("current configuration");
+  ports.progress.step(kConfiguration);
   auto configuration = session.configuration();
   if (!configuration) return configuration.error();
   profile.configuration = std::move(*configuration);
 
   if (auto measured = measure_baseline(session, workspace, ports, profile); !measured) return measured.error();
-  if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
   add_headroom(session, profile);
+  ports.documents.show_baseline(profile);
+  if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
   if (faster_than_its_ceiling(profile)) {
     // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
     if (auto again = look_again(session, profile, ports); !again) return again;
   }
   if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
 
-  ports.progress.step("counters and experiments");
+  ports.progress.step(kCounters);
   auto counters = session.counters();
   if (!counters) return counters.error();
   profile.counters = std::move(*counters);
@@ -117,25 +131,12 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   take_diagnosis(profile);
   add_source_findings(session, profile);
 
-  ports.progress.step("the repository's own benchmark");
+  ports.progress.step(kOwnBenchmark);
   auto rows = session.repository_benchmark(workspace.at("benchmarks"));
   if (!rows) return rows.error();
   profile.baseline.rows.insert(profile.baseline.rows.end(), rows->begin(), rows->end());
   for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
   return {};
-}
-
-Question question_about(const model::Profile& profile, const std::string& folder) {
-  Question question;
-  question.headline = profile.summary;
-  question.lines = {fmt::format("class       {} ({} confidence)", model::word(profile.bottleneck.cls),
-                                model::word(profile.bottleneck.confidence)),
-                    fmt::format("profile     {}/profile.md", folder)};
-  for (const model::StrategyStep& step : profile.strategy_order)
-    question.lines.push_back(fmt::format("strategy    {}: {}", step.title, step.reason));
-  question.accept = "go on to optimize";
-  question.stop = "stop here; the profile is kept";
-  return question;
 }
 
 }  // namespace
@@ -171,13 +172,15 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
 
   if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
   if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
+  ports.documents.show_profile(*workspace, profile);
   // Without a measurement there is nothing to ask: no stage can follow here.
   Decision decision;
-  if (unmeasurable.empty())
-    decision =
-        checkpoint(ports, options.autonomous, question_about(profile, workspace->folder()), options.next_command);
-  else
-    decision.choice = Choice::stop;
+  decision.choice = Choice::stop;
+  if (unmeasurable.empty()) {
+    auto decided = confirm_plan(profile, *workspace, ports, (*session)->clock(), options);
+    if (!decided) return decided.error();
+    decision = std::move(*decided);
+  }
   return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision), unmeasurable};
 }
 

@@ -6,16 +6,15 @@
 #include "base/result.hpp"
 #include "model/profile.hpp"
 #include "repository/repository.hpp"
+#include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
 #include "stages/workspace.hpp"
 
 namespace hone::stages {
 
-struct ProfileOptions {
+struct ProfileOptions : Asking {
   std::string workspace_root = "optimization";
-  std::string command;       // as typed, for the head of the document
-  std::string next_command;  // what goes on after this stage
-  bool autonomous = false;
+  std::string command;  // as typed, for the head of the document
 };
 
 struct ProfileOutcome {

@@ -93,8 +93,7 @@ class Gauntlet {
     const std::vector<repository::Cell> cells = all_cells(lab_.session());
     int done = 0;
     for (const repository::Cell& cell : cells) {
-      lab_.ports().progress.advance(++done, static_cast<int>(cells.size()),
-                                    result_.contestant.variant.id + ": " + cell.mode + " at " + cell.x_value);
+      lab_.ports().progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
       auto against_v0 = time(original_, cell, result_.against_v0);
       if (!against_v0) return against_v0.error();
       if (!*against_v0) return false;

@@ -231,6 +231,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
   std::vector<std::string> missing_sizes;
   std::vector<model::Settings> missing_settings;
   for (const std::size_t i : missing) missing_sizes.push_back(sizes[i]), missing_settings.push_back(settings[i]);
+  ports_.progress.advance(static_cast<int>(all.size() - missing.size()), static_cast<int>(all.size()), "");
   session_.build_ahead(pass, missing_sizes, missing_settings);
   // Enough at a time that the slowest of them does not leave the other compilers idle.
   const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
@@ -260,8 +261,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
                      {"error", all[missing[n]].error}};
       if (auto written = journal_.append(keys[missing[n]], record); !written) return written.error();
     }
-    ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()),
-                            "compiled");
+    ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()), "");
   }
   return all;
 }

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "measure/protocol.hpp"
+#include "stages/checkpoint.hpp"
 
 namespace hone::stages {
 
-struct OptimizeOptions {
+struct OptimizeOptions : Asking {
   int max_variants = 8;
   std::string target_metric;  // "forward < 0.3 ms @ hidden_size=4096"; empty: none
   std::string proposer;       // a command line; empty: none
   std::int64_t proposer_deadline_ms = 600'000;
-  bool autonomous = false;
   int build_threads = 2;  // compilers at a time
   std::uint64_t seed = 0;
   std::size_t largest_settings = 3;    // distinct settings of a settings function
@@ -24,8 +24,7 @@ struct OptimizeOptions {
   measure::Budget screening{3, 40, 150'000'000, 1, 2.0};
   measure::Budget finals{8, 120, 600'000'000, 1, 0.7};
   measure::Budget verdict{10, 200, 900'000'000, 2, 0.5};
-  std::string command;       // as typed; also what resumes
-  std::string next_command;  // after this stage: "hone finalize rms_norm"
+  std::string command;  // as typed; also what resumes
 };
 
 // What a comparison that may hide a gain is given of the time and the samples aimed at.
