@@ -21,7 +21,7 @@ class BenchTable : public test::StageTest {
     const auto session = test::open_session(world);
     model::Request request;
     request.kernel = world.kernel, request.dtype = "fp32";
-    repository::liger::PythonProviders python({files, processes, clock, "scratch", "cpu"});
+    repository::liger::PythonProviders python({files, processes, world.clock, "scratch", "cpu"});
     std::vector<BenchRow> rows;
     const auto done = bench_kernel(*session, request, {"native", "eager"}, &python, progress, rows);
     EXPECT_TRUE(done) << base::describe(done.error());
