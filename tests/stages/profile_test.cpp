@@ -1,6 +1,7 @@
 // Stage 1 on a scripted device: what it does when its own numbers contradict each other.
 #include "stages/profile/profile.hpp"
 
+#include "measure/protocol.hpp"
 #include "tests/stages/stage_fixture.hpp"
 
 namespace hone::stages {
@@ -70,6 +71,37 @@ TEST_F(ProfileStage, AContradictionThatStaysIsSaid) {
   const auto& warnings = outcome->profile.baseline.observations.warnings;
   EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
     return warning.find("faster than the measured ceiling allows") != std::string::npos;
+  }));
+}
+
+// Builds and noise floors take longer than the first table may.
+TEST_F(ProfileStage, TheTableIsShownBeforeAnythingElseIsBuilt) {
+  ASSERT_TRUE(run());
+  EXPECT_LT(index_of("baseline shown"), index_of("configuration"));
+  EXPECT_TRUE(happened("configuration"));
+}
+
+// A round of both subjects takes seconds: rows say how many samples they have, and nothing ends the profile.
+TEST_F(ProfileStage, ASlowDeviceHasItsProfile) {
+  world.load = [](int) { return 5000.0; };
+  world.eager_factor = 20;
+  auto outcome = run();
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  for (const model::BaselineRow& row : outcome->profile.baseline.rows) {
+    if (row.metric != "speed") continue;
+    EXPECT_GE(row.samples, measure::kFewestRounds) << row.mode;
+    if (row.provider == "eager") EXPECT_EQ(row.samples, measure::kFewestRounds) << row.mode;
+  }
+  EXPECT_EQ(outcome->profile.baseline.noise_floor.size(), 9u);
+}
+
+TEST_F(ProfileStage, ABusyMachineHasAProfileThatSaysSo) {
+  world.load = [](int samples) { return samples % 3 == 0 || samples % 5 == 0 ? 3.5 : 1.0; };
+  auto outcome = run();
+  ASSERT_TRUE(outcome) << base::describe(outcome.error());
+  const auto& warnings = outcome->profile.baseline.observations.warnings;
+  EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+    return warning.find("samples were disturbed") != std::string::npos;
   }));
 }
 

@@ -23,6 +23,7 @@ class NotingDocuments final : public stages::DocumentWriter {
   base::Result<void> write_profile(const stages::Workspace& w, const model::Profile&) override {
     return w.write("profile.md", "profile\n");
   }
+  void show_baseline(const model::Profile&) override { world_.events.push_back("baseline shown"); }
   base::Result<void> write_notes(const stages::Workspace& w, const model::Profile&,
                                  const model::Notes& written) override {
     world_.events.push_back("notes " + written.variant + (written.has_results ? " results" : " prediction"));

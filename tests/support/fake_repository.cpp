@@ -93,7 +93,10 @@ class FakeSession final : public repository::Session {
     return base::content_hash(world_.production_source + installed);
   }
   std::vector<std::string> coupled_knobs() const override { return world_.coupled; }
-  base::Result<model::Configuration> configuration() override { return model::Configuration{}; }
+  base::Result<model::Configuration> configuration() override {
+    world_.events.push_back("configuration");
+    return model::Configuration{};
+  }
   repository::PassFloor floor(const Cell& cell) override {
     const double floor = world_.floor_ms ? floor_factor_ * sum(cell, world_.floor_ms) : 0;
     return {1, 1, floor, floor / 1.02, "copy_bytes_per_s"};

@@ -1,6 +1,10 @@
 // The current configuration: every knob with its value by size, and whether it is live, proven by machine code.
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,9 +36,33 @@ std::vector<Knob> NativeSession::knobs() const {
   return all;
 }
 
+// On all cores: what the liveness of each knob is read from. What does not compile is said where it is read.
+void NativeSession::compile_knobs(std::int64_t x) {
+  std::vector<std::pair<kernels::Pass, kernels::Settings>> all;
+  const kernels::Problem problem = problem_at(x);
+  for (kernels::Pass pass : passes_in_scope())
+    for (const kernels::Knob& knob : operation_.knobs(pass, target_))
+      for (std::int64_t value : knob.values) {
+        kernels::Settings settings = resolve({}, pass, problem);
+        settings[knob.name] = value;
+        all.emplace_back(pass, std::move(settings));
+      }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < all.size(); i = next++)
+      (void)build_part(all[i].first, x, all[i].second, edits_of({})).ok();
+  };
+  constexpr unsigned kMostThreads = 32;
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t < std::min(std::thread::hardware_concurrency(), kMostThreads); ++t) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
 base::Result<model::Configuration> NativeSession::configuration() {
   model::Configuration configuration;
   const std::int64_t representative = sizes_.back();
+  compile_knobs(representative);
   kernels::Problem problem = problem_at(representative);
   for (kernels::Pass pass : passes_in_scope()) {
     const kernels::Settings in_force = resolve({}, pass, problem);

@@ -87,6 +87,7 @@ class NativeSession final : public Session {
   // Compiles the plan of one pass; the same program is compiled and loaded once.
   base::Result<std::shared_ptr<device::Program>> program(const kernels::Plan& plan, const std::string& name,
                                                          const std::vector<model::SourceEdit>& edits);
+  void compile_knobs(std::int64_t x);
   base::Result<BuiltPart> build_part(kernels::Pass pass, std::int64_t x, const kernels::Settings& settings,
                                      const std::vector<model::SourceEdit>& edits);
 

@@ -91,8 +91,8 @@ bool faster_than_its_ceiling(const model::Profile& profile) {
 std::vector<Work> work_of(const repository::Session& session, const model::Request& request) {
   const auto modes = request.scope == "general" ? session.modes().size() : 1;
   const int cells = static_cast<int>(session.sizes().size() * modes);
-  return {{kCeilings, 1, 8},  {kConfiguration, 1, 3}, {kBaseline, cells, 1},
-          {kNoiseFloor, cells, 1}, {kCounters, 1, 8},      {kOwnBenchmark, 1, 0.1}};
+  return {{kCeilings, 1, 8},      {kBaseline, cells, 1}, {kNoiseFloor, cells, 1},
+          {kConfiguration, 1, 3}, {kCounters, 1, 8},     {kOwnBenchmark, 1, 0.1}};
 }
 
 base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports,
@@ -104,15 +104,14 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   profile.device = session.device();
   profile.device.ceilings = *ceilings;
 
-  ports.progress.step(kConfiguration);
-  auto configuration = session.configuration();
-  if (!configuration) return configuration.error();
-  profile.configuration = std::move(*configuration);
-
   if (auto measured = measure_baseline(session, workspace, ports, profile); !measured) return measured.error();
   add_headroom(session, profile);
   ports.documents.show_baseline(profile);
   if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
+  ports.progress.step(kConfiguration);
+  auto configuration = session.configuration();
+  if (!configuration) return configuration.error();
+  profile.configuration = std::move(*configuration);
   if (faster_than_its_ceiling(profile)) {
     // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
     if (auto again = look_again(session, profile, ports); !again) return again;
