@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/composition.hpp"
+#include "measure/paired_subject.hpp"
 #include "measure/protocol.hpp"
 #include "render/table.hpp"
 #include "repository/native/native_repository.hpp"
@@ -79,8 +80,8 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
       const repository::Cell cell{x, mode};
       const repository::PassFloor floor = session.floor(cell);
       const repository::liger::ProviderCase asked = case_at(session, request, x, mode);
-      std::vector<std::unique_ptr<measure::Subject>> owned;
-      std::vector<measure::Subject*> subjects, others;  // nothing is decided on the others
+      std::vector<std::unique_ptr<measure::Subject>> owned, deciding;
+      std::vector<measure::Subject*> others;  // nothing is decided on the others
       std::vector<std::size_t> row_of_subject, row_of_other;
       for (const std::string& provider : providers) {
         BenchRow row;
@@ -100,9 +101,9 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
                          : row.own ? session.subject(original, cell)
                                    : session.provider_subject(provider, cell);
           if (subject) {
-            owned.push_back(std::move(*subject));
             const bool decides = row.own || !with_own;
-            (decides ? subjects : others).push_back(owned.back().get());
+            if (!decides) others.push_back(subject->get());
+            (decides ? deciding : owned).push_back(std::move(*subject));
             (decides ? row_of_subject : row_of_other).push_back(rows.size());
           } else if (by_python && subject.error().kind != base::ErrorKind::interrupted) {
             row.missing = subject.error().found;
@@ -112,7 +113,12 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         }
         rows.push_back(std::move(row));
       }
-      if (owned.empty()) continue;
+      if (owned.empty() && deciding.empty()) continue;
+      auto ceiling = session.ceiling_subject(cell);
+      if (!ceiling) return ceiling.error();
+      const auto paired = measure::pair_with(deciding, ceiling->subject.get(), session.clock());
+      std::vector<measure::Subject*> subjects;
+      for (const auto& subject : paired) subjects.push_back(subject.get());
       auto timings = measure::interleave(subjects, session.clock(), budget_of(request), others);
       if (!timings && timings.error().kind != base::ErrorKind::untrusted) return timings.error();
       row_of_subject.insert(row_of_subject.end(), row_of_other.begin(), row_of_other.end());
@@ -130,6 +136,9 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         row.wall_ms = (*timings)[i].wall_ms;
         row.few = (*timings)[i].few;
         if (row.device_ms.p50 > 0) row.share_of_ceiling = floor.floor_ms / row.device_ms.p50;
+        if (i >= paired.size()) continue;
+        const auto share = measure::share_of_ceiling(paired[i]->pairs(), 1e6 * floor.floor_ms, ceiling->expected_ns);
+        if (share) row.share_of_ceiling = share->share_pct / 100, row.paired = share->paired;
       }
     }
   return {};
@@ -212,7 +221,8 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
   out << "\n" << table_of(rows).terminal(style) << "\n";
   for (const std::string& line :
        render::wrap("GB/s counts the minimum traffic of the pass (each input read once, each output written once); "
-                    "ceiling is the share of the roofline bound that the measured ceilings set for it. Medians; all "
+                    "ceiling is the share of the roofline bound, which the ceiling's own program gave between the samples of the "
+                    "kernel; other providers' shares use the ceilings above. Medians; all "
                     "providers of a row are interleaved in one session.",
                     style.width))
     out << line << "\n";
@@ -233,6 +243,8 @@ std::string bench_json(const std::vector<BenchRow>& rows, const model::Ceilings&
       item["device_ms_p80"] = row.device_ms.p80;
       item["wall_ms"] = row.wall_ms.p50;
       item["share_of_ceiling"] = row.share_of_ceiling;
+      if (row.paired.pairs > 0)
+        item["paired"] = {{"pairs", row.paired.pairs}, {"low_pct", row.paired.low_pct}, {"high_pct", row.paired.high_pct}};
       item["samples"] = row.device_ms.samples;
     } else {
       for (const char* key : {"device_ms", "wall_ms", "share_of_ceiling"}) item[key] = nullptr;

@@ -22,6 +22,7 @@ struct BenchRow {
   model::Quantiles device_ms, wall_ms;
   bool few = false;  // fewer samples than asked for: of a slow baseline, or of a kernel that takes seconds
   double bytes = 0, flops = 0, share_of_ceiling = 0;
+  model::PairedShare paired;  // of share_of_ceiling
   bool own = false;  // of the kernel itself: what the others are held against
 };
 

@@ -136,6 +136,17 @@ int run_manifest_counter_pass(const std::vector<std::string>& words) {
   return base::exit_code(done.error().kind);
 }
 
+std::shared_ptr<repository::DeviceCeilings> ceilings_of(Machine& machine, device::Device& device) {
+  return std::make_shared<repository::DeviceCeilings>(device, machine.files, machine.clock,
+                                                      device::cpu::CpuOptions::from_environment().cache_directory);
+}
+
+// A missing compiler is pre-flight's to tell.
+base::Result<void> learn_cache_size(const Opened& opened) {
+  if (opened.ceilings == nullptr || opened.device->info().compiler.empty()) return {};
+  return opened.ceilings->learn_cache_size();
+}
+
 std::string python_program() {
   const std::string named = variable("HONE_PYTHON");
   return named.empty() ? "python3" : named;
@@ -257,6 +268,7 @@ base::Result<Opened> open_manifest(Machine& machine, const Meant& meant) {
   }
   context.processes = &machine.processes;
   context.counter_command = own_command(kManifestCounterPassWord);
+  context.ceilings = opened.ceilings = ceilings_of(machine, *opened.device);
   opened.repository =
       std::make_unique<repository::manifest::ManifestRepository>(std::move(context), std::move(*manifest));
   return opened;
@@ -281,6 +293,7 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   repository::native::NativeContext context{*opened.device, machine.files, machine.clock, meant.settings_directory};
   context.processes = &machine.processes;
   context.counter_command = own_command(kCounterPassWord);
+  context.ceilings = opened.ceilings = ceilings_of(machine, *opened.device);
   opened.repository = std::make_unique<repository::native::NativeRepository>(std::move(context));
   return opened;
 }

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "cli/options.hpp"
 #include "device/device.hpp"
+#include "repository/device_ceilings.hpp"
 #include "repository/repository.hpp"
 
 namespace hone::cli {
@@ -73,8 +74,16 @@ base::Result<void> check_kernel(Machine& machine, const Meant& meant);
 struct Opened {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<device::Device> host;  // runs a manifest's reference where `device` is no CPU
+  std::shared_ptr<repository::DeviceCeilings> ceilings;  // of `device`; null for a checkout, whose worker has its own
   std::unique_ptr<repository::Repository> repository;
 };
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant);
+
+// Before anything is timed: the effective size of the device's cache, which default settings and sizes rest on, is measured
+// where it is not kept. Sessions that were opened before do not know of it.
+base::Result<void> learn_cache_size(const Opened& opened);
+
+// The ceilings of a device, kept where hone's cache is.
+std::shared_ptr<repository::DeviceCeilings> ceilings_of(Machine& machine, device::Device& device);
 
 }  // namespace hone::cli

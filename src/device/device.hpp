@@ -111,12 +111,45 @@ struct CeilingOptions {
   bool stopped() const { return stop != nullptr && stop->load(); }
 };
 
+// Launches of ceiling programs, and what one run of them moves and computes.
+struct CeilingRun {
+  std::vector<Launch> launches;
+  double bytes_read = 0, bytes_written = 0, flops = 0;
+};
+
+// The programs behind the ceilings in the shapes that were fastest, with buffers of their own: what runs beside a kernel to tell
+// how fast the device is at that moment. The device outlives them.
+class CeilingPrograms {
+ public:
+  virtual ~CeilingPrograms() = default;
+  // A run with this mix of traffic, scaled down to what the buffers hold and up to what a bandwidth can be measured with: as
+  // many bytes copied as are both read and written, the rest read or written alone.
+  virtual CeilingRun traffic(double bytes_read, double bytes_written) const = 0;
+  virtual CeilingRun arithmetic() const = 0;  // fp32 multiply-adds
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
-  virtual const model::DeviceInfo& info() const = 0;  // without ceilings
+  // Without ceilings, but for the effective size of the last-level cache once use_cache_size has told it.
+  virtual const model::DeviceInfo& info() const = 0;
   virtual base::Result<model::Ceilings> ceilings(const CeilingOptions& options) = 0;
+  // Names the text of the programs of ceilings(): those measured with another text are other ceilings.
+  virtual std::string ceiling_program_version() const { return ""; }
+  // `ceilings`: of this device, whose programs' shapes are taken. Null where a device has none.
+  virtual base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) {
+    (void)ceilings;
+    return std::unique_ptr<CeilingPrograms>();
+  }
+  // The effective size of the last-level cache, by the read bandwidth over the size of the working set (cache_knee.hpp);
+  // 0 where the curve has no knee. Takes one to two seconds where the system reports hundreds of MiB.
+  virtual base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) {
+    (void)options;
+    return std::int64_t{0};
+  }
+  // From then on info().last_level_cache_bytes() is `bytes`, and caches are emptied by that size. 0: as the system reports.
+  virtual void use_cache_size(std::int64_t bytes) { (void)bytes; }
 
   // Compiles, or loads from the cache: the key is the content of the source, defines, compiler and flags.
   // An error carries the compiler's first messages.

@@ -17,6 +17,20 @@ class Stoppable final : public Device {
     if (*stop_) return stopped("the rest of the ceilings");
     return measured;
   }
+  std::string ceiling_program_version() const override { return device_->ceiling_program_version(); }
+  base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
+    if (*stop_) return stopped("the ceiling programs");
+    return device_->ceiling_programs(ceilings);
+  }
+  base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
+    CeilingOptions with_stop = options;
+    with_stop.stop = stop_;
+    if (*stop_) return stopped("the size of the caches");
+    auto measured = device_->measure_cache_size(with_stop);
+    if (*stop_) return stopped("the size of the caches");
+    return measured;
+  }
+  void use_cache_size(std::int64_t bytes) override { device_->use_cache_size(bytes); }
   base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) override {
     if (*stop_) return stopped(source.name);
     return device_->compile(source);

@@ -14,7 +14,15 @@ namespace hone::model {
 struct Ceiling {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
+  std::string program = {};  // the fastest shape of its program, in the device's own words; empty where it has one shape
   bool operator==(const Ceiling&) const = default;
+};
+
+// The state of the machine while its ceilings were measured. 0 where it is not known.
+struct Conditions {
+  double load = 0;  // runnable threads, average of the last minute
+  double clock_mhz = 0, temperature_c = 0;
+  bool operator==(const Conditions&) const = default;
 };
 
 // Ceilings by name. Fixed names: copy_bytes_per_s (read plus written bytes), read_bytes_per_s, write_bytes_per_s,
@@ -25,6 +33,10 @@ struct Ceilings {
   Source source = Source::measured;
   std::string measured_at;                    // UTC
   std::vector<std::string> notes;             // how the working set was chosen; what could not be measured, and why
+  Conditions conditions;
+  // Bytes of the last-level cache that this process gets hits from, by the knee of the read bandwidth over the size of the
+  // working set; 0 where no knee was measured. Virtual machines report the cache of the whole host.
+  std::int64_t effective_last_level_cache_bytes = 0;
   double p50(const std::string& name) const;  // 0 where the ceiling is not known
   bool operator==(const Ceilings&) const = default;
 };
@@ -57,7 +69,11 @@ struct DeviceInfo {
   bool hardware_match = true;
   Ceilings ceilings;
 
-  std::int64_t last_level_cache_bytes() const;  // 0 where no cache is known
+  // The effective size where it was measured, otherwise what the system reports; 0 where neither is known.
+  std::int64_t last_level_cache_bytes() const;
+  std::int64_t reported_last_level_cache_bytes() const;  // of the last level of `caches`; 0 where none is known
+  // The larger of both: what may stay in a cache where a bound must hold whatever the cache does.
+  std::int64_t largest_last_level_cache_bytes() const;
   bool operator==(const DeviceInfo&) const = default;
 };
 

@@ -9,11 +9,15 @@ namespace {
 // Always written, null where a device has no such ceiling; others follow as they come.
 constexpr std::array fixed_ceilings{"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s", "fma_flops_per_s"};
 
+Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+}  // namespace
+
 Ceilings read_ceilings(const JsonFields& fields) {
   Ceilings ceilings;
   for (const auto& [name, spread] : fields.named_objects("spread")) {
     const Quantiles q = read_quantiles(spread);
-    ceilings.by_name[name] = {q.p20, q.p50, q.p80, q.samples};
+    ceilings.by_name[name] = {q.p20, q.p50, q.p80, q.samples, spread.text_or("program", "")};
     if (fields.not_negative(name) != q.p50)
       fields.refuse(name, "the p50 of its spread, " + shortest(q.p50), shortest(fields.number_or(name, 0)));
   }
@@ -27,12 +31,17 @@ Ceilings read_ceilings(const JsonFields& fields) {
   ceilings.source = fields.word_or("source", Source::measured);
   ceilings.measured_at = fields.text_or("measured_at", "");
   ceilings.notes = fields.texts("notes");
+  ceilings.effective_last_level_cache_bytes = fields.integer_or("effective_last_level_cache_bytes", 0);
+  if (ceilings.effective_last_level_cache_bytes < 0)
+    fields.refuse("effective_last_level_cache_bytes", "0 or more",
+                  std::to_string(ceilings.effective_last_level_cache_bytes));
+  if (fields.has("conditions")) {
+    const JsonFields conditions = fields.object("conditions");
+    ceilings.conditions = {conditions.number_or("load", 0), conditions.number_or("clock_mhz", 0),
+                           conditions.number_or("temperature_c", 0)};
+  }
   return ceilings;
 }
-
-Json nullable(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-}  // namespace
 
 // Flat numbers are the medians; the quantiles behind them stand under "spread".
 Json json_of(const Ceilings& ceilings) {
@@ -42,12 +51,20 @@ Json json_of(const Ceilings& ceilings) {
     if (ceilings.by_name.count(name) == 0) object.add(name, Json());
   for (const auto& [name, ceiling] : ceilings.by_name) {
     object.add(name, ceiling.p50);
-    spread.add(name, json_of(Quantiles{ceiling.p20, ceiling.p50, ceiling.p80, ceiling.samples}));
+    Json quantiles = json_of(Quantiles{ceiling.p20, ceiling.p50, ceiling.p80, ceiling.samples});
+    if (!ceiling.program.empty()) quantiles.add("program", ceiling.program);
+    spread.add(name, std::move(quantiles));
   }
   object.add("source", word(ceilings.source));
   object.add("spread", std::move(spread));
   object.add("measured_at", ceilings.measured_at);
   object.add("notes", json_of(ceilings.notes));
+  const std::int64_t cache = ceilings.effective_last_level_cache_bytes;
+  object.add("effective_last_level_cache_bytes", cache > 0 ? Json(cache) : Json());
+  const auto known = [](double value) { return value > 0 ? Json(value) : Json(); };
+  object.add("conditions", Json::object({{"load", known(ceilings.conditions.load)},
+                                         {"clock_mhz", known(ceilings.conditions.clock_mhz)},
+                                         {"temperature_c", known(ceilings.conditions.temperature_c)}}));
   return object;
 }
 
@@ -68,6 +85,7 @@ Json json_of(const DeviceInfo& device) {
                                                                     {"bytes", cache.bytes},
                                                                     {"shared_by_cores", cache.shared_by_cores}});
                                              })},
+                       {"reported_last_level_cache_bytes", device.reported_last_level_cache_bytes()},
                        {"shared_memory_per_block_bytes", device.shared_memory_per_block_bytes},
                        {"registers_per_sm", device.registers_per_sm},
                        {"max_threads_per_sm", device.max_threads_per_sm},

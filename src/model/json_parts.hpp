@@ -23,6 +23,7 @@ Json json_of(const ResultRow& row);
 Json json_of(const GuardrailCheck& check);
 Json json_of(const std::vector<std::string>& texts);
 
+Json json_of(const PairedShare& share);  // null where there is none
 Json json_of(const Headroom& row);
 Json json_of(const Bottleneck& bottleneck);
 Json json_of(const Parameter& parameter);
@@ -45,6 +46,7 @@ std::map<std::string, SettingsFunction> read_settings_by_pass(const JsonFields& 
 ResultRow read_result_row(const JsonFields& fields);
 GuardrailCheck read_guardrail(const JsonFields& fields);
 Counters read_counters(const JsonFields& fields);
+Ceilings read_ceilings(const JsonFields& fields);
 DeviceInfo read_device(const JsonFields& fields);
 
 }  // namespace hone::model

@@ -62,7 +62,8 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
-// Time left over the floor: floor = max(minimum bytes / bandwidth ceiling, operations / rate ceiling).
+// Time left over the floor: floor = max(minimum bytes / bandwidth ceiling, operations / rate ceiling); where `paired` has
+// pairs, at the speed that the ceiling's program reached beside the kernel's samples.
 struct Headroom {
   std::string x_value, mode;
   double floor_ms = 0, measured_ms = 0, ratio = 0;  // ratio = measured / floor
@@ -70,6 +71,7 @@ struct Headroom {
   std::string ceiling;                              // the ceiling that sets the floor: "copy_bytes_per_s"
   double share_of_ceiling_pct = 0;                  // 100 / ratio
   double physics_floor_ms = 0;  // a time below it is an error of measurement or of the kernel; 0 = not known
+  PairedShare paired = {};      // of share_of_ceiling_pct
   bool operator==(const Headroom&) const = default;
 };
 
@@ -162,6 +164,9 @@ struct Request {
   std::map<std::string, std::string> options;  // kernel options such as casting_mode
   std::uint64_t seed = 0;
   bool quick = false;
+  // The cache size that default settings and numbers of rows rest on; 0: that of the device. Later stages take over the
+  // profile's, so that one more look at the caches does not change what v0 is.
+  std::int64_t last_level_cache_bytes = 0;
   bool operator==(const Request&) const = default;
 };
 

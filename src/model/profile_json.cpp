@@ -67,10 +67,16 @@ Json json_of(const Request& request) {
                        {"target_gpu", request.target_gpu},
                        {"options", std::move(options)},
                        {"seed", request.seed},
-                       {"quick", request.quick}});
+                       {"quick", request.quick},
+                       {"last_level_cache_bytes", request.last_level_cache_bytes}});
 }
 
 }  // namespace
+
+Json json_of(const PairedShare& share) {
+  if (share.pairs == 0) return {};
+  return Json::object({{"pairs", share.pairs}, {"low_pct", share.low_pct}, {"high_pct", share.high_pct}});
+}
 
 Json json_of(const Headroom& row) {
   return Json::object({{"x_value", x_value_json(row.x_value)},
@@ -82,7 +88,8 @@ Json json_of(const Headroom& row) {
                        {"share_of_ceiling_pct", row.share_of_ceiling_pct},
                        {"bytes", row.bytes},
                        {"flops", row.flops},
-                       {"ceiling", row.ceiling}});
+                       {"ceiling", row.ceiling},
+                       {"paired", json_of(row.paired)}});
 }
 
 Json json_of(const Bottleneck& bottleneck) {

@@ -71,6 +71,10 @@ Headroom read_headroom(const JsonFields& fields) {
   row.flops = fields.number_or("flops", 0);
   row.ceiling = fields.text_or("ceiling", "");
   row.share_of_ceiling_pct = fields.number_or("share_of_ceiling_pct", row.ratio > 0 ? 100 / row.ratio : 0);
+  if (fields.has("paired")) {
+    const JsonFields paired = fields.object("paired");
+    row.paired = {paired.not_negative("low_pct"), paired.not_negative("high_pct"), paired.count_or("pairs", 0)};
+  }
   constexpr double rounding = 0.01;  // a ratio rounded to two digits by another writer still agrees
   const double expected = row.floor_ms > 0 ? row.measured_ms / row.floor_ms : row.ratio;
   if (!(std::fabs(row.ratio - expected) <= rounding * std::fabs(expected) + 0.005))
@@ -152,6 +156,7 @@ Request read_request(const JsonFields& fields) {
   request.options = fields.text_map("options");
   request.seed = fields.seed_or("seed", 0);
   request.quick = fields.boolean_or("quick", false);
+  request.last_level_cache_bytes = fields.integer_or("last_level_cache_bytes", 0);
   return request;
 }
 

@@ -23,6 +23,7 @@ struct ThreeWayRow {
   Quantiles value;
   double share_of_ceiling_pct = 0;
   Source source = Source::measured;
+  PairedShare paired = {};  // of share_of_ceiling_pct
   bool operator==(const ThreeWayRow&) const = default;
 };
 

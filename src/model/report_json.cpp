@@ -25,7 +25,8 @@ Json json_of(const ThreeWayRow& row) {
                        {"p80", row.value.p80},
                        {"samples", row.value.samples},
                        {"share_of_ceiling_pct", row.share_of_ceiling_pct},
-                       {"source", word(row.source)}});
+                       {"source", word(row.source)},
+                       {"paired", model::json_of(row.paired)}});
 }
 
 }  // namespace

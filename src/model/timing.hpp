@@ -24,6 +24,14 @@ struct Quantiles {
   bool operator==(const Quantiles&) const = default;
 };
 
+// A share of a ceiling whose program alternated with the kernel: the median of the ratios of pairs, and the 95 % interval of
+// that median (below 6 pairs: the smallest and the largest). Without pairs the share rests on ceilings measured before.
+struct PairedShare {
+  double low_pct = 0, high_pct = 0;
+  int pairs = 0;
+  bool operator==(const PairedShare&) const = default;
+};
+
 // A paired comparison: ratio = candidate time / baseline time, with its bootstrap interval.
 struct Comparison {
   double ratio = 0, ci_low = 0, ci_high = 0;

@@ -70,6 +70,11 @@ std::string speed_ratio(double value, double low, double high) {
   return value == 1 && low == 1 && high == 1 ? "1 (same code)" : ratio_interval(value, low, high);
 }
 
+std::string share_interval(double share_pct, const model::PairedShare& paired) {
+  if (paired.pairs == 0) return percent(share_pct);
+  return fmt::format("{} [{:.1f}, {:.1f}]", percent(share_pct), paired.low_pct, paired.high_pct);
+}
+
 std::string spread(double p20, double p80) { return figure(p20) + " to " + figure(p80); }
 
 std::string speedup(double time_ratio) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/device_info.hpp"
+#include "model/timing.hpp"
 
 namespace hone::render {
 
@@ -23,6 +24,8 @@ std::string ratio(double value);                 // three decimals: "0.871"
 std::string ratio_interval(double value, double low, double high);
 // The same of a speed: an interval without width is that of one machine code, whose time was not taken twice.
 std::string speed_ratio(double value, double low, double high);  // "0.871 [0.862, 0.880]"
+// "91.2 % [89.9, 93.0]" of a share with pairs, otherwise "91.2 %".
+std::string share_interval(double share_pct, const model::PairedShare& paired);
 std::string spread(double p20, double p80);                      // "0.0468 to 0.0480"
 std::string speedup(double time_ratio);  // 0.5 -> "2.00x"; candidate over baseline, so smaller is faster
 std::string duration(double seconds);    // "850 ms", "12 s", "3 min 05 s", "2 h 10 min"

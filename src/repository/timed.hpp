@@ -40,6 +40,13 @@ struct PassFloor {
   double floor_ms = 0;          // at the measured ceilings: what headroom and shares are taken against
   double physics_floor_ms = 0;  // nothing correct is faster: what stops a variant
   std::string ceiling;          // the ceiling that takes most of floor_ms
+  double bytes_read = 0, bytes_written = 0;
+};
+
+// The program of the ceiling that binds a pass, to be run beside it, and its time at the ceilings in use.
+struct CeilingSubject {
+  std::unique_ptr<measure::Subject> subject;  // null where there is none
+  double expected_ns = 0;
 };
 
 class Timed {
@@ -72,6 +79,11 @@ class Timed {
   // A second look, for where a pass was faster than the first allows; floor() takes what it returns from then on.
   virtual base::Result<model::Ceilings> ceilings_again() { return ceilings(); }
   virtual PassFloor floor(const Cell& cell) = 0;
+  // What alternates with the kernel where a share of its ceiling is taken.
+  virtual base::Result<CeilingSubject> ceiling_subject(const Cell& cell) {
+    (void)cell;
+    return CeilingSubject{};
+  }
 
  protected:
   static base::Error absent_provider(const std::string& provider, const std::string& x_value) {

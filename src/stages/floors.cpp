@@ -1,5 +1,7 @@
 #include "stages/floors.hpp"
 
+#include <algorithm>
+
 #include "measure/protocol.hpp"
 
 namespace hone::stages {
@@ -22,6 +24,10 @@ base::Result<void> look_again(repository::Timed& session, model::Profile& profil
   for (model::Headroom& row : profile.headroom) {
     const repository::PassFloor floor = session.floor({row.x_value, row.mode});
     if (!(floor.floor_ms > 0)) continue;
+    if (row.paired.pairs > 0) {
+      row.physics_floor_ms = std::min(row.physics_floor_ms, floor.physics_floor_ms);
+      continue;
+    }
     row.floor_ms = floor.floor_ms;
     row.physics_floor_ms = floor.physics_floor_ms;
     row.ratio = row.measured_ms / floor.floor_ms;

@@ -43,7 +43,7 @@ class Floors {
 };
 
 // Measures the ceilings of the device again: profile.device.ceilings keep the higher of the two rates, and its headroom rows
-// follow them.
+// follow them; of rows with paired shares the physics floor alone.
 base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports);
 
 }  // namespace hone::stages

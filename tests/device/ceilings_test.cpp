@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "device/cpu/ceiling_bench.hpp"
 #include "tests/device/cpu_fixture.hpp"
+#include "tests/support/played_device.hpp"
 
 namespace hone::device::cpu {
 namespace {
@@ -24,7 +26,7 @@ constexpr const char* names[] = {"copy_bytes_per_s",
                                  "launch_latency_ns"};
 
 TEST_F(CeilingsTest, AllAreMeasuredWithTheirSpread) {
-  const auto ceilings = measure_ceilings(*device_, {8 << 20, 0, device_->info().sm_count}, {true}, clock_);
+  const auto ceilings = measure_ceilings(*device_, {8 << 20, 8 << 20, 0, device_->info().sm_count}, {true}, clock_);
   ASSERT_TRUE(ceilings) << base::describe(ceilings.error());
   for (const char* name : names) {
     ASSERT_EQ(ceilings->by_name.count(name), 1U) << name;
@@ -42,13 +44,60 @@ TEST_F(CeilingsTest, AllAreMeasuredWithTheirSpread) {
 }
 
 TEST_F(CeilingsTest, LittleMemoryBoundsTheWorkingSetAndIsSaid) {
-  const auto ceilings = measure_ceilings(*device_, {64 << 20, 128 << 20, device_->info().sm_count}, {true}, clock_);
+  const auto ceilings = measure_ceilings(*device_, {64 << 20, 64 << 20, 128 << 20, device_->info().sm_count}, {true}, clock_);
   ASSERT_TRUE(ceilings) << base::describe(ceilings.error());
   EXPECT_THAT(ceilings->notes, Contains(HasSubstr("working set 32 MiB")));
   EXPECT_THAT(ceilings->notes, Contains(HasSubstr("memory bounded")));
-  const auto none = measure_ceilings(*device_, {64 << 20, 1000, 1}, {true}, clock_);
+  const auto none = measure_ceilings(*device_, {64 << 20, 64 << 20, 1000, 1}, {true}, clock_);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, base::ErrorKind::preflight);
+}
+
+// On a device that reports the cache of its host the working set, and with it the time, is that of the effective size.
+TEST_F(CeilingsTest, TheWorkingSetFollowsTheEffectiveCache) {
+  base::ManualClock clock;
+  test::PlayedDevice played(clock, [](const std::vector<Launch>&, bool) { return 1e6; });
+  const auto ceilings = measure_ceilings(played, {480 << 20, 16 << 20, 0, 2}, {true}, clock);
+  ASSERT_TRUE(ceilings) << base::describe(ceilings.error());
+  EXPECT_THAT(ceilings->notes, Contains(HasSubstr("working set 256 MiB")));
+  EXPECT_THAT(ceilings->notes, Contains(HasSubstr("16 MiB together by measurement, 480 MiB as reported")));
+  EXPECT_LT(played.runs, 400);
+}
+
+TEST_F(CeilingsTest, TheFastestShapesRunBesideAKernel) {
+  base::ManualClock clock;
+  test::PlayedDevice played(clock, [](const std::vector<Launch>& launches, bool) {
+    return launches.front().entry == "ceiling_copy_streaming_4" ? 1e6 : 2e6;
+  });
+  const auto ceilings = measure_ceilings(played, {32 << 20, 32 << 20, 0, 2}, {true}, clock);
+  ASSERT_TRUE(ceilings);
+  EXPECT_EQ(ceilings->by_name.at("copy_streaming_bytes_per_s").program, "ceiling_copy_streaming_4");
+  const auto bench = CeilingBench::make(played, 2, 128 << 20, *ceilings);
+  ASSERT_TRUE(bench);
+  const CeilingRun run = (*bench)->traffic(64 << 20, 32 << 20);
+  ASSERT_EQ(run.launches.size(), 2U);
+  EXPECT_EQ(run.launches[0].entry, "ceiling_copy_streaming_4");
+  EXPECT_EQ(run.launches[1].entry, "ceiling_read_1");
+  EXPECT_EQ(run.bytes_read, 64 << 20);
+  EXPECT_EQ(run.bytes_written, 32 << 20);
+  model::Ceilings foreign = *ceilings;
+  for (auto& [name, ceiling] : foreign.by_name) ceiling.program = "rm -rf /";
+  const auto other = CeilingBench::make(played, 2, 128 << 20, foreign);
+  ASSERT_TRUE(other);
+  EXPECT_EQ((*other)->traffic(64 << 20, 64 << 20).launches.front().entry, "ceiling_copy_2");
+}
+
+// The real programs: they move what they say, in a run of milliseconds.
+TEST_F(CeilingsTest, ProgramsBesideAKernelRun) {
+  auto programs = device_->ceiling_programs({});
+  ASSERT_TRUE(programs && *programs);
+  for (const CeilingRun& run : {(*programs)->traffic(1 << 20, 1 << 20), (*programs)->traffic(1 << 20, 0),
+                                (*programs)->traffic(0, 1 << 20), (*programs)->arithmetic()}) {
+    ASSERT_FALSE(run.launches.empty());
+    auto sample = device_->time(run.launches, {});
+    ASSERT_TRUE(sample) << base::describe(sample.error());
+    EXPECT_GT(run.bytes_read + run.bytes_written + run.flops, 1e7);
+  }
 }
 
 TEST_F(CeilingsTest, WithoutACompilerTheErrorIsTheCompilers) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "model/kept_ceilings.hpp"
 #include "model/profile.hpp"
 #include "model/variant.hpp"
 
@@ -36,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'p': check(&hone::model::parse_profile, text); break;
     case 'c': check(&hone::model::parse_comparison, text); break;
     case 'v': check(&hone::model::parse_variant, text); break;
+    case 'k': check(&hone::model::parse_kept_ceilings, text); break;
     default: break;
   }
   return 0;

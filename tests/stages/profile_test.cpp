@@ -1,6 +1,8 @@
 // Stage 1 on a scripted device: what it does when its own numbers contradict each other.
 #include "stages/profile/profile.hpp"
 
+#include <cmath>
+
 #include "measure/protocol.hpp"
 #include "tests/stages/stage_fixture.hpp"
 
@@ -103,6 +105,34 @@ TEST_F(ProfileStage, ABusyMachineHasAProfileThatSaysSo) {
   EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
     return warning.find("samples were disturbed") != std::string::npos;
   }));
+}
+
+// Memory at 45 to 120 % of the speed that the ceilings were measured at: shares from pairs hold, and the ceilings are not blamed.
+TEST_F(ProfileStage, SharesArePairedWhereTheSpeedOfMemoryMoves) {
+  set_floors(0.8);
+  world.ceiling_ms = 2;
+  world.load = [](int samples) { return 1 / (0.825 + 0.375 * std::sin(0.05 * samples)); };
+  auto outcome = run();
+  ASSERT_TRUE(outcome) << outcome.error().found;
+  for (const model::Headroom& row : outcome->profile.headroom) {
+    EXPECT_NEAR(row.share_of_ceiling_pct, 80, 4) << row.mode << " " << row.x_value;
+    EXPECT_NEAR(row.ratio, row.measured_ms / row.floor_ms, 1e-9);
+    EXPECT_GE(row.paired.pairs, 3);
+    EXPECT_LE(row.paired.low_pct, row.share_of_ceiling_pct);
+    EXPECT_GE(row.paired.high_pct, row.share_of_ceiling_pct);
+    EXPECT_LE(row.physics_floor_ms, 0.8 * 1e-3 * std::stod(row.x_value) * (row.mode == "full" ? 2 : 1) / 1.02 * 1.01);
+  }
+  EXPECT_FALSE(happened("ceilings again"));
+}
+
+// A pass that is faster than the slow moment's ceilings allow is not too fast: the device was faster beside it.
+TEST_F(ProfileStage, PhysicsFloorsFollowTheFastestThatTheCeilingsProgramsWere) {
+  set_floors(1.2);  // by ceilings of a slow moment
+  world.ceiling_ms = 2;
+  world.load = [](int) { return 0.5; };  // everything is twice as fast now
+  auto outcome = run();
+  ASSERT_TRUE(outcome) << outcome.error().found;
+  for (const model::Headroom& row : outcome->profile.headroom) EXPECT_LT(row.physics_floor_ms, 1.3 * row.measured_ms);
 }
 
 TEST_F(ProfileStage, AMissingRequirementEndsItBeforeAnythingIsMeasured) {

@@ -101,6 +101,12 @@ class FakeSession final : public repository::Session {
     const double floor = world_.floor_ms ? floor_factor_ * sum(cell, world_.floor_ms) : 0;
     return {1, 1, floor, floor / 1.02, "copy_bytes_per_s"};
   }
+  base::Result<repository::CeilingSubject> ceiling_subject(const Cell& cell) override {
+    if (!(world_.ceiling_ms > 0)) return repository::CeilingSubject{};
+    auto subject = make(cell, "ceiling", world_.ceiling_ms, true);
+    if (!subject) return subject.error();
+    return repository::CeilingSubject{std::move(*subject), world_.ceiling_ms * 1e6};
+  }
   std::vector<repository::Knob> knobs() const override { return world_.knobs; }
 
   std::vector<model::Settings> space(const std::string& pass, const std::string& x_value) const override {

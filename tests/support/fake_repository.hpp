@@ -47,6 +47,7 @@ struct FakeWorld {
   std::function<double(const std::string& pass, std::int64_t x)> floor_ms;
   // What a second look at the ceilings finds: floors are this factor of floor_ms from then on.
   double floor_of_second_look = 1;
+  double ceiling_ms = 0;  // of the ceiling's program beside a kernel, at the ceilings; 0: there is none
   double noise = 0.003;                                                // standard deviation of log(time)
   std::map<std::string, SourceBehaviour> sources;                      // by content of an edit
   std::map<std::string, std::vector<repository::Proposal>> proposals;  // by strategy

@@ -46,7 +46,8 @@ void add_rows(Profile& profile) {
       table.push_back(time_row(sizes[i], pass.mode, "hone", "wall", own + 0.021));
       profile.headroom.push_back({std::to_string(sizes[i]), pass.mode, floor, own, own / floor,
                                   pass.tensors * rows * sizes[i] * 2, pass.tensors * 4 * rows * sizes[i],
-                                  "copy_bytes_per_s", 100 * floor / own, floor / 1.02});
+                                  "copy_bytes_per_s", 100 * floor / own, floor / 1.02,
+                                  {100 * floor / own - 1.4, 100 * floor / own + 1.1, 12}});
       NoiseFloor noise;
       noise.x_value = std::to_string(sizes[i]);
       noise.mode = pass.mode;
@@ -93,6 +94,9 @@ DeviceInfo cpu() {
   ceilings["fma_flops_per_s"] = {231e9, 234e9, 236e9, 25};
   ceilings["memory_latency_ns"] = {108, 112, 117, 25};
   ceilings["launch_latency_ns"] = {8100, 8600, 9900, 200};
+  ceilings["copy_streaming_bytes_per_s"].program = "ceiling_copy_streaming_2";
+  device.ceilings.conditions = {0.2, 2450, 0};
+  device.ceilings.effective_last_level_cache_bytes = 27 << 20;
   device.ceilings.measured_at = "2026-11-30T03:22:39Z";
   device.ceilings.notes = {"Working set 128 MiB, four times the last-level cache."};
   return device;

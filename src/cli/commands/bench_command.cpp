@@ -62,19 +62,27 @@ int run_bench(const CommandContext& context) {
   const std::string scratch = context.machine.files.absolute(base::join(context.meant.workspace, ".providers"));
   std::vector<std::unique_ptr<repository::Session>> sessions;
   std::vector<std::string> providers;
-  for (const std::string& kernel : context.typed.arguments) {  // every name is checked before the first is timed
-    model::Request request = context.meant.request;
-    request.kernel = kernel;
-    auto session = opened->repository->open(request);
-    if (!session) return fail(context, session.error());
-    if (const std::string why = (*session)->unmeasurable(); !why.empty())
-      return fail(context, {base::ErrorKind::preflight, "a machine on which " + kernel + " can be run and timed", why,
-                            context.meant.device, "choose another --device; 'hone doctor' shows what is missing"});
-    auto chosen = providers_of(context, **session);
-    if (!chosen) return fail(context, chosen.error());
-    providers = std::move(*chosen);
-    sessions.push_back(std::move(*session));
-  }
+  const auto open_all = [&]() -> base::Result<void> {
+    sessions.clear();
+    for (const std::string& kernel : context.typed.arguments) {
+      model::Request request = context.meant.request;
+      request.kernel = kernel;
+      auto session = opened->repository->open(request);
+      if (!session) return session.error();
+      if (const std::string why = (*session)->unmeasurable(); !why.empty())
+        return base::Error{base::ErrorKind::preflight, "a machine on which " + kernel + " can be run and timed", why,
+                           context.meant.device, "choose another --device; 'hone doctor' shows what is missing"};
+      auto chosen = providers_of(context, **session);
+      if (!chosen) return chosen.error();
+      providers = std::move(*chosen);
+      sessions.push_back(std::move(*session));
+    }
+    return {};
+  };
+  // Every name is checked before anything is measured; the sizes rest on the effective cache.
+  if (auto checked = open_all(); !checked) return fail(context, checked.error());
+  if (auto learned = learn_cache_size(*opened); !learned) return fail(context, learned.error());
+  if (auto reopened = open_all(); !reopened) return fail(context, reopened.error());
   for (auto& session : sessions) {
     model::Request request = context.meant.request;
     request.kernel = session->identity().kernel;

@@ -123,10 +123,11 @@ int run_doctor(const CommandContext& context) {
   const model::DeviceInfo& info = (*device)->info();
   TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live,
                             context.meant.talk.verbose);
+  const auto kept = ceilings_of(context.machine, **device);
   base::Result<model::Ceilings> ceilings = model::Ceilings{};
   if (!info.compiler.empty()) {
     progress.step("ceilings of " + info.name);
-    ceilings = (*device)->ceilings({context.typed.has("--quick")});
+    ceilings = kept->ceilings(context.typed.has("--quick"));
     progress.finish();
   }
   std::string host_compiler = info.compiler, compiler_problem = info.compiler_problem;
@@ -151,6 +152,8 @@ int run_doctor(const CommandContext& context) {
     ceilings->notes = {no_ceilings};
   }
 
+  const repository::CeilingOrigin& origin = kept->origin();
+  const std::int64_t effective = info.ceilings.effective_last_level_cache_bytes;
   if (context.meant.talk.json) {
     nlohmann::json measured = nlohmann::json::object(), found = nlohmann::json::array();
     for (const auto& [name, ceiling] : ceilings->by_name)
@@ -174,10 +177,19 @@ int run_doctor(const CommandContext& context) {
                                   {"isa", info.isa},
                                   {"cores", info.sm_count},
                                   {"caches", caches},
+                                  {"reported_last_level_cache_bytes", info.reported_last_level_cache_bytes()},
+                                  {"effective_last_level_cache_bytes", effective > 0 ? nlohmann::json(effective) : nullptr},
                                   {"total_memory_bytes", info.total_memory_bytes},
                                   {"compiler", info.compiler},
                                   {"driver", info.driver},
                                   {"ceilings", measured},
+                                  {"ceilings_origin",
+                                   {{"kept", origin.kept},
+                                    {"file", origin.path},
+                                    {"measured_at", ceilings->measured_at},
+                                    {"age_s", origin.kept ? nlohmann::json(origin.age_s) : nullptr},
+                                    {"why_not_kept_ones", origin.refused},
+                                    {"why_not_written", origin.not_written}}},
                                   {"notes", ceilings->notes}}}},
                                {"parts", found},
                                {"configuration", context.meant.configuration}};
@@ -193,6 +205,10 @@ int run_doctor(const CommandContext& context) {
   for (const model::Cache& cache : info.caches)
     context.out << fmt::format("  L{} {} KiB, shared by {} {}\n", cache.level, cache.bytes >> 10, cache.shared_by_cores,
                                gpu ? "multiprocessors" : "cores");
+  context.out << (effective > 0 ? fmt::format("  last-level cache: {:.0f} MiB effective, measured; {:.0f} MiB as reported\n",
+                                              static_cast<double>(effective) / 1048576,
+                                              static_cast<double>(info.reported_last_level_cache_bytes()) / 1048576)
+                                : "  last-level cache: no effective size was measured, the reported one is used\n");
   if (gpu)
     context.out << fmt::format(
         "  {} KiB shared memory a block, {} registers and {} threads a multiprocessor\n  driver {}, compiler {}\n",

@@ -58,6 +58,10 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
       return end_of(context, *decision, asking);
     }
   }
+  // What is wrong with the request is said before anything is measured.
+  if (auto session = opened->repository->open(context.meant.request); !session)
+    return {false, fail(context, session.error())};
+  if (auto learned = learn_cache_size(*opened); !learned) return {false, fail(context, learned.error())};
   stages::ProfileOptions options;
   options.workspace_root = context.meant.workspace;
   options.command = context.meant.command_line;

@@ -9,7 +9,8 @@
 namespace hone::device::cpu {
 
 struct CeilingPlan {
-  std::int64_t all_last_level_bytes = 0;
+  std::int64_t all_last_level_bytes = 0;  // as the system reports
+  std::int64_t cache_bytes = 0;           // the effective size where it is known, otherwise the same
   std::int64_t available_bytes = 0;  // 0: not known
   int cores = 1;
 };
@@ -18,5 +19,9 @@ struct CeilingPlan {
 // with a note.
 base::Result<model::Ceilings> measure_ceilings(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
                                                base::Clock& clock);
+
+// See Device::measure_cache_size. The sweep starts above the private caches and ends at twice what the system reports.
+base::Result<std::int64_t> measure_cache_size(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
+                                              base::Clock& clock);
 
 }  // namespace hone::device::cpu

@@ -80,7 +80,7 @@ base::Result<void> CacheFlush::flush(WorkerPool& pool, const std::vector<Region>
   if (auto threads = pool.reserve(workers); !threads) return threads;
   std::size_t total = 0;
   for (const Region& region : regions) total += region.bytes;
-  if (!by_line || static_cast<double>(total) > 2.5 * static_cast<double>(cache_bytes_)) return displace(pool);
+  if (!by_line || static_cast<double>(total) > 2.5 * static_cast<double>(std::max(reported_bytes_, cache_bytes_))) return displace(pool);
   const WorkerPool::PinnedCaller pinned(pool);
   pool.execute(workers, [&regions, workers](int worker) {
     for (const Region& region : regions) {
@@ -104,8 +104,8 @@ base::Result<void> CacheFlush::displace(WorkerPool& pool) {
     displacing_ = std::move(*mapping);
   }
   const WorkerPool::PinnedCaller pinned(pool);
-  pool.execute(workers, [this, workers, first_use](int worker) {
-    const Share share = share_of(static_cast<std::int64_t>(displacing_.bytes() / line), worker, workers);
+  pool.execute(workers, [this, bytes, workers, first_use](int worker) {
+    const Share share = share_of(static_cast<std::int64_t>(bytes / line), worker, workers);
     std::byte* from = displacing_.data() + share.first * static_cast<std::int64_t>(line);
     const std::byte* to = displacing_.data() + share.last * static_cast<std::int64_t>(line);
     // Written once: pages never written are all the same page of zeros.

@@ -19,17 +19,19 @@ double measure_clock_mhz();
 // Brings caches to the state "nothing of these regions inside".
 class CacheFlush {
  public:
-  // `cache_bytes`: of all last-level caches together.
-  explicit CacheFlush(std::int64_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  // `reported_bytes`: of all last-level caches together, as the system says.
+  explicit CacheFlush(std::int64_t reported_bytes) : reported_bytes_(reported_bytes), cache_bytes_(reported_bytes) {}
+  void use_size(std::int64_t effective_bytes) { cache_bytes_ = effective_bytes > 0 ? effective_bytes : reported_bytes_; }
 
-  // By flushing each line of the regions where the processor can and that is less work, otherwise by reading memory of
-  // 2.5 times the caches. Lines that were written reach memory here, not in the timed run.
+  // By flushing each line of the regions where the processor can and they might fit into the caches as reported or as
+  // measured; otherwise by reading memory of 2.5 times the effective size. Lines that were written reach memory here, not in
+  // the timed run.
   base::Result<void> flush(WorkerPool& pool, const std::vector<Region>& regions);
 
  private:
   base::Result<void> displace(WorkerPool& pool);
 
-  std::int64_t cache_bytes_;
+  std::int64_t reported_bytes_, cache_bytes_;
   Mapping displacing_;
 };
 

@@ -12,6 +12,9 @@
 #include <mutex>
 #include <set>
 
+#include "base/hash.hpp"
+#include "device/cpu/ceiling_bench.hpp"
+#include "device/cpu/ceiling_programs.hpp"
 #include "device/cpu/ceilings.hpp"
 #include "device/cpu/core_meter.hpp"
 #include "device/cpu/cpu_memory.hpp"
@@ -32,6 +35,7 @@ namespace {
 
 constexpr std::size_t touched_in_parallel_bytes = std::size_t{4} << 20;
 constexpr std::size_t memory_kept_free_bytes = std::size_t{64} << 20;
+constexpr std::int64_t most_beside_bytes = 128 << 20;  // of each buffer of the programs that run beside a kernel
 
 std::string variable(const char* name) {
   const char* value = ::getenv(name);
@@ -63,8 +67,26 @@ class CpuDevice final : public Device {
   const model::DeviceInfo& info() const override { return system_.info; }
 
   base::Result<model::Ceilings> ceilings(const CeilingOptions& options) override {
-    return measure_ceilings(*this, {system_.all_last_level_bytes, available_memory_bytes(files_), pool_.cores()},
-                            options, clock_);
+    const double load = load_average(files_), temperature_c = processor_temperature_c(files_);
+    auto measured = measure_ceilings(*this, ceiling_plan(), options, clock_);
+    if (measured) measured->conditions.load = load, measured->conditions.temperature_c = temperature_c;
+    return measured;
+  }
+  std::string ceiling_program_version() const override { return base::content_hash(ceiling_program_text); }
+  base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
+    const std::int64_t available = available_memory_bytes(files_);
+    const std::int64_t half = available > 0 ? std::min(most_beside_bytes, available / 8) : most_beside_bytes;
+    if (half < kCeilingBlockBytes) return std::unique_ptr<CeilingPrograms>();
+    auto bench = CeilingBench::make(*this, pool_.cores(), half, ceilings);
+    if (!bench) return bench.error();
+    return std::unique_ptr<CeilingPrograms>(std::move(*bench));
+  }
+  base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
+    return cpu::measure_cache_size(*this, ceiling_plan(), options, clock_);
+  }
+  void use_cache_size(std::int64_t bytes) override {
+    system_.info.ceilings.effective_last_level_cache_bytes = bytes;
+    flush_.use_size(bytes);
   }
 
   base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) override;
@@ -114,6 +136,11 @@ class CpuDevice final : public Device {
 
  private:
   base::Result<std::string> compile_image(const ProgramSource& source, const std::string& folder);
+  CeilingPlan ceiling_plan() const {
+    const std::int64_t reported = system_.all_last_level_bytes;
+    const std::int64_t effective = system_.info.ceilings.effective_last_level_cache_bytes;
+    return {reported, effective > 0 ? effective : reported, available_memory_bytes(files_), pool_.cores()};
+  }
   // The memory of all buffers and workspaces that the launches can touch, each once.
   std::vector<Region> regions_of(const std::vector<Launch>& launches) const;
 

@@ -281,4 +281,18 @@ std::int64_t available_memory_bytes(base::FileSystem& files) {
   return system == 0 ? 0 : std::min(system, within_group);
 }
 
+double load_average(base::FileSystem& files) { return std::strtod(text_of(files, "/proc/loadavg").c_str(), nullptr); }
+
+double processor_temperature_c(base::FileSystem& files) {
+  for (int zone = 0; zone < 32; ++zone) {
+    const std::string folder = "/sys/class/thermal/thermal_zone" + std::to_string(zone);
+    const std::string type = text_of(files, folder + "/type");
+    if (type.empty()) break;
+    const bool of_processor = type == "x86_pkg_temp" || type.find("cpu") != std::string::npos;
+    const auto thousandths = number(text_of(files, folder + "/temp"));
+    if (of_processor && thousandths) return static_cast<double>(*thousandths) / 1000;
+  }
+  return 0;
+}
+
 }  // namespace hone::device::cpu

@@ -24,4 +24,8 @@ SystemFacts read_system(base::FileSystem& files, int most_cores);
 // Memory that can be had now without swapping, within the control group's limit; 0 where the system does not tell.
 std::int64_t available_memory_bytes(base::FileSystem& files);
 
+// Runnable threads, average of the last minute, and the processor's temperature; 0 where the system does not tell.
+double load_average(base::FileSystem& files);
+double processor_temperature_c(base::FileSystem& files);
+
 }  // namespace hone::device::cpu

@@ -26,6 +26,12 @@ struct CeilingParts {
 base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const CeilingOptions& options,
                                                base::Clock& clock);
 
+// See Device::ceiling_programs and Device::measure_cache_size.
+base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(const CeilingParts& parts,
+                                                               const model::Ceilings& ceilings);
+base::Result<std::int64_t> measure_cache_size(const CeilingParts& parts, const CeilingOptions& options,
+                                              base::Clock& clock);
+
 // The matrix rates, through cuBLASLt. Adds to `result`; where the library is missing a note says so.
 void measure_matrix_rates(const CeilingParts& parts, const CeilingOptions& options, model::Ceilings& result);
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <mutex>
 
+#include "base/hash.hpp"
+#include "device/cuda/ceiling_programs.hpp"
 #include "device/cuda/ceilings.hpp"
 #include "device/cuda/cuda_program.hpp"
 #include "device/cuda/session.hpp"
@@ -67,8 +69,23 @@ class CudaDevice final : public Device {
   base::Result<model::Ceilings> ceilings(const CeilingOptions& options) override {
     const std::lock_guard<std::mutex> lock(running_);
     if (auto entered = ready_to_time(); !entered) return entered.error();
-    return measure_ceilings({session_, stopwatch_, **compiler_, capability_, info_, files_}, options, clock_);
+    auto measured = measure_ceilings(ceiling_parts(), options, clock_);
+    if (measured) measured->conditions.temperature_c = clocks_->temperature_c();
+    return measured;
   }
+  std::string ceiling_program_version() const override { return base::content_hash(ceiling_program_text); }
+  base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
+    const std::lock_guard<std::mutex> lock(running_);
+    if (auto entered = ready_to_time(); !entered) return entered.error();
+    return programs_beside(ceiling_parts(), ceilings);
+  }
+  base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
+    const std::lock_guard<std::mutex> lock(running_);
+    if (auto entered = ready_to_time(); !entered) return entered.error();
+    return cuda::measure_cache_size(ceiling_parts(), options, clock_);
+  }
+  // The stopwatch goes on emptying 4 times what the driver reports: that is cheap, and holds whatever was measured.
+  void use_cache_size(std::int64_t bytes) override { info_.ceilings.effective_last_level_cache_bytes = bytes; }
 
   base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) override {
     auto program = build(source);
@@ -163,6 +180,8 @@ class CudaDevice final : public Device {
     if (!compiled) return compiled.error();
     return std::make_shared<CudaProgram>(session_, source.name, std::move(*compiled));
   }
+  // After ready_to_time(): there is a compiler.
+  CeilingParts ceiling_parts() { return {session_, stopwatch_, **compiler_, capability_, info_, files_}; }
   base::Result<void> ready_to_time() {
     if (auto entered = session_->enter(); !entered) return entered;
     if (stopwatch_.ready()) return {};

@@ -11,7 +11,7 @@ namespace hone::device::cuda {
 namespace {
 
 using NvmlDevice = struct NvmlDeviceTag*;
-constexpr int clock_sm = 1;
+constexpr int clock_sm = 1, temperature_gpu = 0;
 
 struct NvmlApi {
   int (*init)() = nullptr;
@@ -19,6 +19,7 @@ struct NvmlApi {
   int (*by_bus_id)(const char*, NvmlDevice*) = nullptr;
   int (*clock)(NvmlDevice, int, unsigned*) = nullptr;
   int (*reasons)(NvmlDevice, unsigned long long*) = nullptr;  // null in very old drivers
+  int (*temperature)(NvmlDevice, int, unsigned*) = nullptr;
 };
 
 class NoClocks final : public Clocks {
@@ -40,6 +41,10 @@ class NvmlClocks final : public Clocks {
       reading.slowed = !reading.slowed_by.empty();
     }
     return reading;
+  }
+  double temperature_c() override {
+    unsigned degrees = 0;
+    return api_.temperature != nullptr && api_.temperature(device_, temperature_gpu, &degrees) == 0 ? degrees : 0;
   }
   std::string driver_version() const override {
     std::array<char, 96> text{};
@@ -79,6 +84,7 @@ std::unique_ptr<Clocks> open_clocks(const std::string& bus_id, std::string& prob
                         resolve(api.clock, "nvmlDeviceGetClockInfo");
   if (!resolve(api.reasons, "nvmlDeviceGetCurrentClocksEventReasons"))
     resolve(api.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  resolve(api.temperature, "nvmlDeviceGetTemperature");
   NvmlDevice device = nullptr;
   if (!complete || api.init() != 0 || api.by_bus_id(bus_id.c_str(), &device) != 0) {
     problem = "NVML does not answer for this GPU: clocks are not watched";

@@ -62,6 +62,12 @@ std::string match(const DeviceInfo& device) {
          " is here; every number below is of " + device.name + " and has to be measured again on the target";
 }
 
+std::string effective_cache(const DeviceInfo& device) {
+  const std::int64_t size = device.ceilings.effective_last_level_cache_bytes;
+  if (size > 0) return bytes(static_cast<double>(size)) + ", measured";
+  return "not measured, the reported one is used";
+}
+
 void write_ceilings(Markdown& page, const model::Ceilings& ceilings) {
   page.heading(3, "Ceilings");
   if (ceilings.by_name.empty()) {
@@ -97,7 +103,8 @@ void write_device(Markdown& page, const Profile& profile) {
       {cuda ? "SM Count" : "Cores", device.sm_count > 0 ? std::to_string(device.sm_count) : "the system does not tell"},
       {"Total Memory", device.total_memory_bytes > 0 ? bytes(static_cast<double>(device.total_memory_bytes))
                                                      : "the system does not tell"},
-      {"Caches", caches(device)}};
+      {"Caches", caches(device) + (device.caches.empty() ? "" : ", as reported")},
+      {"Last-level cache, effective", effective_cache(device)}};
   if (cuda) {
     const auto number = [](std::int64_t value) {
       return value > 0 ? std::to_string(value) : std::string("the driver does not tell");

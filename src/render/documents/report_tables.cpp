@@ -92,7 +92,7 @@ Table three_way_table(const Report& report, const std::string& metric) {
       const bool found = row != report.three_way.end();
       cells.push_back(found ? time_of(*row) : "not measured");
       if (metric == "speed") cells.push_back(found ? spread(row->value.p20, row->value.p80) : "not measured");
-      if (found && provider == "optimized" && row->share_of_ceiling_pct > 0) share = percent(row->share_of_ceiling_pct);
+      if (found && provider == "optimized" && row->share_of_ceiling_pct > 0) share = share_interval(row->share_of_ceiling_pct, row->paired);
     }
     if (metric == "speed") cells.push_back(share);
     table.add_row(cells);

@@ -11,6 +11,7 @@
 #include "base/process.hpp"
 #include "device/device.hpp"
 #include "repository/manifest/manifest.hpp"
+#include "repository/device_ceilings.hpp"
 #include "repository/repository.hpp"
 
 namespace hone::repository::manifest {
@@ -23,7 +24,7 @@ struct ManifestContext {
   base::Processes* processes = nullptr;  // for the test command and Nsight Compute; none: neither is run
   // Starts a program that takes a device and the words of a counter pass behind this, and runs it.
   std::vector<std::string> counter_command = {};
-  std::shared_ptr<std::optional<model::Ceilings>> ceilings = std::make_shared<std::optional<model::Ceilings>>();
+  std::shared_ptr<DeviceCeilings> ceilings = std::make_shared<DeviceCeilings>(device, files, clock);
 };
 
 class ManifestRepository final : public Repository {

@@ -159,24 +159,6 @@ model::DeviceInfo ManifestSession::device() const {
   return info;
 }
 
-base::Result<model::Ceilings> ManifestSession::ceilings() {
-  if (!*context_.ceilings) {
-    auto measured = context_.device.ceilings({request_.quick});
-    if (!measured) return measured.error();
-    *context_.ceilings = std::move(*measured);
-  }
-  return **context_.ceilings;
-}
-
-base::Result<model::Ceilings> ManifestSession::ceilings_again() {
-  auto first = ceilings();
-  if (!first) return first.error();
-  auto second = context_.device.ceilings({request_.quick});
-  if (!second) return second.error();
-  *context_.ceilings = measure::larger_rates(*first, *second);
-  return **context_.ceilings;
-}
-
 std::vector<std::string> ManifestSession::sizes() const {
   std::vector<std::string> names;
   for (const std::int64_t x : sizes_) names.push_back(std::to_string(x));
@@ -220,11 +202,12 @@ PassFloor ManifestSession::floor(const Cell& cell) {
     if (!traffic) continue;
     total.bytes += traffic->bytes_read + traffic->bytes_written;
     total.flops += traffic->flops;
-    if (!*context_.ceilings) continue;
+    total.bytes_read += traffic->bytes_read, total.bytes_written += traffic->bytes_written;
+    if (!context_.ceilings->known()) continue;
     const std::string matrix_rate = dtype_->name == "fp32" ? "" : "matrix_" + dtype_->name + "_flops_per_s";
     const measure::PhysicsFloor floor = measure::physics_floor(
         {traffic->bytes_read, traffic->bytes_written, traffic->flops, traffic->matrix_flops, matrix_rate},
-        **context_.ceilings, {static_cast<double>(context_.device.info().last_level_cache_bytes())});
+        *context_.ceilings->known(), {static_cast<double>(context_.device.info().largest_last_level_cache_bytes())});
     total.floor_ms += floor.reference_ns / 1e6;
     // Of both passes in a row only the longer one is certain: the first may leave the second its data in a cache.
     total.physics_floor_ms = std::max(total.physics_floor_ms, floor.floor_ns / 1e6);

@@ -30,9 +30,12 @@ class ManifestSession final : public Session {
   std::vector<std::string> remarks() override;
   std::vector<model::Opportunity> source_opportunities() const override;
   model::DeviceInfo device() const override;
-  base::Result<model::Ceilings> ceilings() override;
-  void take_ceilings(const model::Ceilings& ceilings) override { *context_.ceilings = ceilings; }
-  base::Result<model::Ceilings> ceilings_again() override;
+  base::Result<model::Ceilings> ceilings() override { return context_.ceilings->ceilings(request_.quick); }
+  void take_ceilings(const model::Ceilings& ceilings) override { context_.ceilings->take(ceilings); }
+  base::Result<model::Ceilings> ceilings_again() override { return context_.ceilings->again(); }
+  base::Result<CeilingSubject> ceiling_subject(const Cell& cell) override {
+    return context_.ceilings->beside(floor(cell));
+  }
   std::string x_name() const override { return manifest_->x_name; }
   std::vector<std::string> sizes() const override;
   std::vector<std::string> held_out_sizes() const override;

@@ -140,7 +140,9 @@ base::Result<std::unique_ptr<Session>> NativeRepository::open(const model::Reque
   auto options = complete_options(**operation, request.options);
   if (!options) return options.error();
 
+  context_.ceilings->recall_cache_size();
   kernels::Target target = target_of(info);
+  if (request.last_level_cache_bytes > 0) target.last_level_bytes = request.last_level_cache_bytes;
   std::vector<std::int64_t> sizes;
   for (const std::string& text : request.sizes) {
     auto size = parse_size(text);

@@ -11,6 +11,7 @@
 #include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
 #include "repository/native/settings_store.hpp"
+#include "repository/device_ceilings.hpp"
 #include "repository/repository.hpp"
 
 namespace hone::repository::native {
@@ -21,7 +22,7 @@ struct NativeContext {
   base::Clock& clock;
   std::string settings_directory;  // empty: SettingsStore::default_directory()
   // Measured once for all sessions of the device.
-  std::shared_ptr<std::optional<model::Ceilings>> ceilings = std::make_shared<std::optional<model::Ceilings>>();
+  std::shared_ptr<DeviceCeilings> ceilings = std::make_shared<DeviceCeilings>(device, files, clock);
   // For Nsight Compute and the disassembler; none: a GPU's counters are not asked for.
   base::Processes* processes = nullptr;
   // Starts a program that takes a device and the words of a CounterPass behind this, and runs it.

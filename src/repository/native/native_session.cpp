@@ -72,6 +72,7 @@ model::Request NativeSession::resolved(const model::Request& asked) const {
   request.dtype = kernels::name_of(dtype_);
   request.sizes = sizes();
   request.options = options_;
+  request.last_level_cache_bytes = target_.last_level_bytes;
   return request;
 }
 
@@ -80,24 +81,6 @@ model::DeviceInfo NativeSession::device() const {
   info.target_gpu = request_.target_gpu;
   info.hardware_match = request_.target_gpu == "auto" || request_.target_gpu == info.architecture;
   return info;
-}
-
-base::Result<model::Ceilings> NativeSession::ceilings() {
-  if (!*context_.ceilings) {
-    auto measured = context_.device.ceilings({request_.quick});
-    if (!measured) return measured.error();
-    *context_.ceilings = std::move(*measured);
-  }
-  return **context_.ceilings;
-}
-
-base::Result<model::Ceilings> NativeSession::ceilings_again() {
-  auto first = ceilings();
-  if (!first) return first.error();
-  auto second = context_.device.ceilings({request_.quick});
-  if (!second) return second.error();
-  *context_.ceilings = measure::larger_rates(*first, *second);
-  return **context_.ceilings;
 }
 
 // A size alone does not say how much work a row of the tables is.
@@ -330,10 +313,13 @@ PassFloor NativeSession::floor(const Cell& cell) {
     kernels::Traffic traffic = operation_.traffic(pass, problem);
     total.bytes += traffic.bytes();
     total.flops += traffic.flops;
-    if (!*context_.ceilings) continue;
+    total.bytes_read += traffic.bytes_read, total.bytes_written += traffic.bytes_written;
+    if (!context_.ceilings->known()) continue;
+    const std::int64_t cache =
+        std::max(target_.last_level_bytes, context_.device.info().largest_last_level_cache_bytes());
     const measure::PhysicsFloor floor = measure::physics_floor(
         {traffic.bytes_read, traffic.bytes_written, traffic.flops, traffic.matrix_flops, matrix_rate_name(dtype_)},
-        **context_.ceilings, {static_cast<double>(target_.last_level_bytes)});
+        *context_.ceilings->known(), {static_cast<double>(cache)});
     total.floor_ms += floor.reference_ns / 1e6;
     // What forward leaves in the cache backward need not fetch: of both in a row only the longer one is certain.
     total.physics_floor_ms = std::max(total.physics_floor_ms, floor.floor_ns / 1e6);

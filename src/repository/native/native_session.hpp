@@ -26,9 +26,12 @@ class NativeSession final : public Session {
   const model::Identity& identity() const override { return identity_; }
   model::Request resolved(const model::Request& asked) const override;
   model::DeviceInfo device() const override;
-  base::Result<model::Ceilings> ceilings() override;
-  void take_ceilings(const model::Ceilings& ceilings) override { *context_.ceilings = ceilings; }
-  base::Result<model::Ceilings> ceilings_again() override;
+  base::Result<model::Ceilings> ceilings() override { return context_.ceilings->ceilings(request_.quick); }
+  void take_ceilings(const model::Ceilings& ceilings) override { context_.ceilings->take(ceilings); }
+  base::Result<model::Ceilings> ceilings_again() override { return context_.ceilings->again(); }
+  base::Result<CeilingSubject> ceiling_subject(const Cell& cell) override {
+    return context_.ceilings->beside(floor(cell));
+  }
   std::vector<std::string> remarks() override;
   std::string x_name() const override { return operation_.x_name(); }
   std::vector<std::string> sizes() const override;

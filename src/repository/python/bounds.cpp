@@ -59,7 +59,7 @@ PassFloor Bounds::floor(const Cell& cell) const {
   auto spec = cases_.at(cell.x_value);
   if (!spec) return total;
   const Started* started = implementations_.started();
-  const double cache = started ? static_cast<double>(started->device.last_level_cache_bytes()) : 0;
+  const double cache = started ? static_cast<double>(started->device.largest_last_level_cache_bytes()) : 0;
   const std::vector<std::string> all = cases_.passes();
   for (const std::string& pass : cell.mode == "full" ? all : std::vector<std::string>{cell.mode}) {
     const Traffic traffic = source_.description->traffic(pass, spec->shape, element_bytes(spec->dtype));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "measure/paired_subject.hpp"
 #include "stages/trial/evaluate.hpp"
 #include "stages/trial/lab.hpp"
 #include "stages/trial/scope.hpp"
@@ -55,9 +56,10 @@ class ThreeWaySession {
   }
 
  private:
+  // Of rows that no ceiling's program ran beside.
   void add_shares() {
     for (model::ThreeWayRow& row : result_.rows) {
-      if (row.metric != "speed") continue;
+      if (row.metric != "speed" || row.paired.pairs > 0) continue;
       const double floor_ms = floors_.at({row.x_value, row.mode}).floor_ms;
       if (floor_ms > 0 && row.value.p50 > 0) row.share_of_ceiling_pct = 100 * floor_ms / row.value.p50;
     }
@@ -133,6 +135,7 @@ class ThreeWaySession {
     if (judged && others.empty()) {
       add_time(cell, "original", judged->baseline_ms);
       add_time(cell, "optimized", judged->candidate_ms);
+      if (auto paired = pair_shares(cell); !paired) return paired;
     } else if (auto timed = interleaved(cell, differs, others, names); !timed) {
       return timed;
     }
@@ -140,17 +143,53 @@ class ThreeWaySession {
     return {};
   }
 
-  base::Result<void> interleaved(const Cell& cell, bool differs, const std::vector<measure::Subject*>& others,
-                                 std::vector<std::string> names) {
-    std::vector<std::unique_ptr<measure::Subject>> owned;
-    std::vector<measure::Subject*> subjects;
+  // The original, and where they differ the optimized, with the program of their ceiling.
+  struct Own {
+    std::vector<std::unique_ptr<measure::Subject>> subjects;
+    repository::CeilingSubject ceiling;
+    std::vector<std::unique_ptr<measure::PairedSubject>> paired;  // in the same order
+  };
+  base::Result<Own> own_subjects(const Cell& cell, bool differs) {
+    Own own;
     for (const model::Variant* variant : {&original_, &optimized_}) {
       if (variant == &optimized_ && !differs) continue;
       auto subject = session_.subject(*variant, cell);
       if (!subject) return subject.error();
-      subjects.push_back(subject->get());
-      owned.push_back(std::move(*subject));
+      own.subjects.push_back(std::move(*subject));
     }
+    auto ceiling = session_.ceiling_subject(cell);
+    if (!ceiling) return ceiling.error();
+    own.ceiling = std::move(*ceiling);
+    own.paired = measure::pair_with(own.subjects, own.ceiling.subject.get(), session_.clock());
+    return own;
+  }
+
+  void add_paired_share(const Cell& cell, model::ThreeWayRow& row, const Own& own, std::size_t which) {
+    const double floor_ns = 1e6 * session_.floor(cell).floor_ms;
+    const auto share = measure::share_of_ceiling(own.paired[which]->pairs(), floor_ns, own.ceiling.expected_ns);
+    if (share) row.share_of_ceiling_pct = share->share_pct, row.paired = share->paired;
+  }
+
+  // For the last two rows, whose times the verdict gave: few runs, for their shares alone.
+  base::Result<void> pair_shares(const Cell& cell) {
+    auto own = own_subjects(cell, true);
+    if (!own) return own.error();
+    if (own->ceiling.subject == nullptr) return {};
+    for (int run = 0; run <= measure::kFewestPairs; ++run)
+      for (const auto& subject : own->paired)
+        if (auto sample = subject->sample(); !sample)
+          return without("the share of the ceiling of " + cell.mode + " at " + cell.x_value, sample.error());
+    const std::size_t first = result_.rows.size() - own->paired.size();
+    for (std::size_t i = 0; i < own->paired.size(); ++i) add_paired_share(cell, result_.rows[first + i], *own, i);
+    return {};
+  }
+
+  base::Result<void> interleaved(const Cell& cell, bool differs, const std::vector<measure::Subject*>& others,
+                                 std::vector<std::string> names) {
+    auto own = own_subjects(cell, differs);
+    if (!own) return own.error();
+    std::vector<measure::Subject*> subjects;
+    for (const auto& subject : own->paired) subjects.push_back(subject.get());
     if (differs) names.insert(names.begin(), "optimized");
     names.insert(names.begin(), "original");
     auto timings = measure::interleave(subjects, session_.clock(), options_.table, others);
@@ -163,6 +202,7 @@ class ThreeWaySession {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
       add_time(cell, names[i], timing.device_ms);
+      if (i < own->paired.size()) add_paired_share(cell, result_.rows.back(), *own, i);
       if (timing.kept_disturbed)
         result_.warnings.push_back("Measure again on a quieter machine: " + names[i] + " " + cell.mode + " at " +
                                    cell.x_value + ": " + timing.note);

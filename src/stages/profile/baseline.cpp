@@ -122,12 +122,13 @@ base::Result<void> measure_parts(repository::Session& session, const std::vector
 
 }  // namespace
 
-base::Result<void> measure_baseline(repository::Session& session, const Workspace& workspace, const Ports& ports,
-                                    model::Profile& profile) {
+base::Result<CeilingShares> measure_baseline(repository::Session& session, const Workspace& workspace,
+                                             const Ports& ports, model::Profile& profile) {
   const std::vector<Cell> cells = cells_of(session, profile.request);
   const model::Variant original = session.original();
   ports.progress.step(kBaseline);
   const measure::Budget budget = table_budget(profile.request);
+  CeilingShares shares;
   int done = 0;
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
@@ -147,8 +148,15 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
     // Nothing is decided on the others, and an eager pass may take a hundred times as long.
     std::vector<measure::Subject*> others;
     for (std::size_t i = 1; i < owned.size(); ++i) others.push_back(owned[i].get());
-    auto timings = measure::interleave({owned.front().get()}, session.clock(), budget, others);
+    auto ceiling = session.ceiling_subject(cell);
+    if (!ceiling) return ceiling.error();
+    measure::PairedSubject paired(*owned.front(), ceiling->subject.get(), session.clock());
+    auto timings = measure::interleave({&paired}, session.clock(), budget, others);
     if (!timings) return timings.error();
+    const double floor_ns = 1e6 * session.floor(cell).floor_ms;
+    if (auto share = measure::share_of_ceiling(paired.pairs(), floor_ns, ceiling->expected_ns)) shares[cell] = *share;
+    if (!paired.problem().empty())
+      warn(profile, cell, providers.front(), "its share of the ceiling is not paired: " + paired.problem());
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
       if (timing.kept_disturbed || (timing.few && i == 0)) warn(profile, cell, providers[i], timing.note);
@@ -160,8 +168,9 @@ base::Result<void> measure_baseline(repository::Session& session, const Workspac
       if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
     }
   }
-  if (auto measured = measure_parts(session, cells, original, profile); !measured) return measured;
-  return measure_memory(session, original, profile);
+  if (auto measured = measure_parts(session, cells, original, profile); !measured) return measured.error();
+  if (auto measured = measure_memory(session, original, profile); !measured) return measured.error();
+  return shares;
 }
 
 base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports,
@@ -197,7 +206,7 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   return {};
 }
 
-void add_headroom(repository::Session& session, model::Profile& profile) {
+void add_headroom(repository::Session& session, const CeilingShares& shares, model::Profile& profile) {
   for (const Cell& cell : cells_of(session, profile.request)) {
     const model::BaselineRow* row = speed_row(profile, session.own_provider(), cell);
     const repository::PassFloor floor = session.floor(cell);
@@ -208,11 +217,18 @@ void add_headroom(repository::Session& session, model::Profile& profile) {
     headroom.floor_ms = floor.floor_ms;
     headroom.physics_floor_ms = floor.physics_floor_ms;
     headroom.measured_ms = row->p50;
-    headroom.ratio = row->p50 / floor.floor_ms;
+    if (const auto found = shares.find(cell); found != shares.end()) {
+      const measure::CeilingShare& share = found->second;
+      headroom.floor_ms = share.share_pct / 100 * row->p50;
+      headroom.paired = share.paired;
+      // Nothing is too fast that the device itself was fast enough for.
+      headroom.physics_floor_ms /= std::max(1.0, share.quickest);
+    }
+    headroom.ratio = row->p50 / headroom.floor_ms;
     headroom.bytes = floor.bytes;
     headroom.flops = floor.flops;
     headroom.ceiling = floor.ceiling;
-    headroom.share_of_ceiling_pct = 100 * floor.floor_ms / row->p50;
+    headroom.share_of_ceiling_pct = 100 / headroom.ratio;
     profile.headroom.push_back(std::move(headroom));
   }
 }

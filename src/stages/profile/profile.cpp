@@ -79,11 +79,12 @@ base::Result<void> fill_from_source(repository::Described& session, const Ports&
   return {};
 }
 
-// What the diagnosis would warn of, in a row that does not fit the caches.
+// What the diagnosis would warn of, in a row that does not fit the caches. A paired share was taken at the speed that the
+// device had: other ceilings would not change it.
 bool faster_than_its_ceiling(const model::Profile& profile) {
   const double cache = static_cast<double>(profile.device.last_level_cache_bytes());
   return std::any_of(profile.headroom.begin(), profile.headroom.end(), [&](const model::Headroom& row) {
-    return row.share_of_ceiling_pct > diagnose::kOverTheCeiling && row.bytes > cache;
+    return row.paired.pairs == 0 && row.share_of_ceiling_pct > diagnose::kOverTheCeiling && row.bytes > cache;
   });
 }
 
@@ -104,8 +105,9 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   profile.device = session.device();
   profile.device.ceilings = *ceilings;
 
-  if (auto measured = measure_baseline(session, workspace, ports, profile); !measured) return measured.error();
-  add_headroom(session, profile);
+  auto shares = measure_baseline(session, workspace, ports, profile);
+  if (!shares) return shares.error();
+  add_headroom(session, *shares, profile);
   ports.documents.show_baseline(profile);
   if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
   ports.progress.step(kConfiguration);

@@ -38,6 +38,7 @@ struct FakeGpu {
   std::vector<std::string> calls;                       // of copies, fills, waits: in order
   std::function<Status(const std::string& call)> fail;  // asked before each call that can fail
   float elapsed_ms = 0.5F;
+  std::function<float(const FakeLaunch& last)> elapsed;  // of what ran before the end was asked for; overrules elapsed_ms
   int modules = 0, contexts = 0, streams = 0, events = 0, host_blocks = 0;  // alive
 
   Status asked(const std::string& call) {
@@ -158,7 +159,9 @@ inline const DriverApi& fake_driver() {
     api.event_destroy = [](Event) { return --fake_gpu().events, kSuccess; };
     api.event_record = [](Event, Stream) { return fake_gpu().asked("event"); };
     api.event_elapsed = [](float* milliseconds, Event, Event) {
-      return *milliseconds = fake_gpu().elapsed_ms, kSuccess;
+      const FakeGpu& gpu = fake_gpu();
+      return *milliseconds = gpu.elapsed && !gpu.launches.empty() ? gpu.elapsed(gpu.launches.back()) : gpu.elapsed_ms,
+             kSuccess;
     };
     api.module_load = [](Module* module, const void*) {
       ++fake_gpu().modules;

@@ -1,0 +1,27 @@
+// Ceilings of a device as they are kept between runs (hone.ceilings/1).
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "model/device_info.hpp"
+
+namespace hone::model {
+
+struct KeptCeilings {
+  std::string device;           // what they are ceilings of, in words: other words are another device
+  std::string measured_by;      // version of the programs that measured them
+  bool quick = false;           // by the fewer samples of --quick
+  bool cache_measured = false;  // the effective cache size was looked for, also where it was not found
+  Ceilings ceilings;            // by_name is empty where the cache alone was measured
+  bool operator==(const KeptCeilings&) const = default;
+};
+
+inline constexpr const char* kCeilingsSchema = "hone.ceilings/1";
+
+// A document with the hash of its content. parse_kept_ceilings refuses one whose content does not fit the hash, rates and
+// times that are not above 0, and whatever parse_profile refuses in a profile's ceilings.
+std::string to_json(const KeptCeilings& kept);
+base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const std::string& where);
+
+}  // namespace hone::model
