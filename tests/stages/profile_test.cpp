@@ -92,7 +92,7 @@ TEST_F(ProfileStage, ASlowDeviceHasItsProfile) {
   for (const model::BaselineRow& row : outcome->profile.baseline.rows) {
     if (row.metric != "speed") continue;
     EXPECT_GE(row.samples, measure::kFewestRounds) << row.mode;
-    if (row.provider == "eager") EXPECT_EQ(row.samples, measure::kFewestRounds) << row.mode;
+    EXPECT_TRUE(row.provider != "eager" || row.samples == measure::kFewestRounds) << row.mode;
   }
   EXPECT_EQ(outcome->profile.baseline.noise_floor.size(), 9u);
 }
