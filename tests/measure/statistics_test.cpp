@@ -212,7 +212,8 @@ TEST(RatioOfQuads, FewerBlocksWidenTheInterval) {
   const auto width = [](int quads) {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-      const auto estimate = ratio_of_quads(times_of(simulate(machine_noises()[0].noise, quads, 1.03, seed)), 0.95, seed);
+      const std::vector<Quad> times = times_of(simulate(machine_noises()[0].noise, quads, 1.03, seed));
+      const auto estimate = ratio_of_quads(times, 0.95, seed);
       sum += estimate->interval.high - estimate->interval.low;
     }
     return sum;

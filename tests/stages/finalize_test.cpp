@@ -133,7 +133,8 @@ TEST_F(Finalize, ASlowBaselineIsNotTimedAgain) {
   EXPECT_TRUE(happened("sample forward 1024 eager")) << "of which the profile has no row";
   int recorded = 0;
   for (const auto& row : outcome->report.three_way) {
-    EXPECT_EQ(row.source == model::Source::recorded, row.provider == "eager" && row.mode == "full" && row.metric == "speed");
+    const bool slow = row.provider == "eager" && row.mode == "full" && row.metric == "speed";
+    EXPECT_EQ(row.source == model::Source::recorded, slow);
     if (row.source != model::Source::recorded) continue;
     ++recorded;
     EXPECT_EQ(row.value.p50, 64);
@@ -180,7 +181,8 @@ TEST_F(Finalize, WhatCanNotBeMeasuredAnewIsTakenBackAndReportedAsInconclusive) {
 }
 
 TEST_F(Finalize, ARowThatDecidesNothingMayBeMissing) {
-  for (const std::string call : {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v2"}) {
+  for (const std::string call :
+       {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v2"}) {
     world.fails = [&](const std::string& asked) { return asked == call; };
     auto outcome = finalize();
     ASSERT_TRUE(outcome) << call << ": " << base::describe(outcome.error());
@@ -220,7 +222,8 @@ TEST_F(Finalize, AComparisonThatToldNothingIsInconclusive) {
   comparison.winner = "v0", comparison.stop_reason = "every strategy of the profile has been tried";
   for (auto& variant : comparison.variants) {
     variant.status = model::VariantStatus::rejected;
-    for (auto& row : variant.results) row.ratio = 0.95, row.ci_low = 0.8, row.ci_high = 1.1, row.verdict = model::Verdict::unresolved;
+    for (auto& row : variant.results)
+      row.ratio = 0.95, row.ci_low = 0.8, row.ci_high = 1.1, row.verdict = model::Verdict::unresolved;
   }
   ASSERT_TRUE(workspace().write("comparison.json", model::to_json(comparison)));
   auto outcome = finalize();
@@ -228,7 +231,8 @@ TEST_F(Finalize, AComparisonThatToldNothingIsInconclusive) {
   EXPECT_EQ(outcome->ending, Ending::inconclusive);
   EXPECT_THAT(outcome->report.reason, HasSubstr("a gain is neither shown nor excluded"));
   for (auto& variant : comparison.variants)
-    for (auto& row : variant.results) row.ratio = 1, row.ci_low = 0.99, row.ci_high = 1.01, row.verdict = model::Verdict::same;
+    for (auto& row : variant.results)
+      row.ratio = 1, row.ci_low = 0.99, row.ci_high = 1.01, row.verdict = model::Verdict::same;
   ASSERT_TRUE(workspace().write("comparison.json", model::to_json(comparison)));
   auto known = finalize();
   ASSERT_TRUE(known);

@@ -125,6 +125,10 @@ TEST_F(Optimize, AQuickRunTimesFewerConfigurations) {
   const auto quick = optimize(options());
   ASSERT_TRUE(whole && quick);
   EXPECT_LT(quick->comparison.evaluations.timed, whole->comparison.evaluations.timed);
+  EXPECT_EQ(quick->comparison.evaluations.planned, 2 * 3 * 32);
+  EXPECT_EQ(quick->comparison.winner, "v1");
+  EXPECT_THAT(quick->comparison.learnings,
+              ::testing::Contains(HasSubstr("forward at 1024: a quick run considers 32 of 48 configurations")));
 }
 
 TEST_F(Optimize, WhatCouldNotBeJudgedHasNoRowAndSaysWhy) {

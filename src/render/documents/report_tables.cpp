@@ -49,12 +49,12 @@ std::string time_of(const ThreeWayRow& row) {
 }  // namespace
 
 std::string three_way_note(const Report& report) {
-  const bool all_interleaved = std::all_of(report.three_way.begin(), report.three_way.end(), [](const ThreeWayRow& row) {
-    return row.source != model::Source::recorded;
-  });
-  if (all_interleaved) return "All providers were interleaved round by round in one session.";
-  return "Original, optimized and quick baselines were interleaved round by round in one session. A baseline that takes "
-         "several times as long was not timed again: (profile) marks its row of the profile.";
+  const auto& rows = report.three_way;
+  const bool recorded = std::any_of(
+      rows.begin(), rows.end(), [](const ThreeWayRow& row) { return row.source == model::Source::recorded; });
+  if (!recorded) return "All providers were interleaved round by round in one session.";
+  return "Original, optimized and quick baselines were interleaved round by round in one session. A baseline that "
+         "takes several times as long was not timed again: (profile) marks its row of the profile.";
 }
 
 std::vector<std::string> providers_of(const Report& report, const std::string& metric) {

@@ -107,7 +107,8 @@ std::optional<std::string> hidden_gain(const model::ComparisonDocument& comparis
     }
     if (judged == 0 && has("unresolved")) return variant.id + " could not be judged at any size: " + variant.reason;
     if (least != nullptr && least->ci_low < 1 - kWorthALook / 100)
-      return fmt::format("{}: {} at {} takes {:.3f} ({:.3f} to {:.3f}) x v0's time: a gain is neither shown nor excluded",
+      return fmt::format("{}: {} at {} takes {:.3f} ({:.3f} to {:.3f}) x v0's time: a gain is neither shown nor "
+                         "excluded",
                          variant.id, least->mode, least->x_value, least->ratio, least->ci_low, least->ci_high);
   }
   if (const double noise = typical_noise_floor(profile, passes); noise > kBlind)

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <tuple>
 
+#include "base/hash.hpp"
 #include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
@@ -49,6 +52,28 @@ void keep_coupled(const std::string& pass, std::vector<model::Settings>& space, 
   space = std::move(fitting);
 }
 
+// Configurations of a pass at one size that a quick run builds: building all of them takes longer than timing some.
+constexpr std::size_t kQuickSpace = 32;
+
+// Keeps the shipped settings, those that differ from them in one knob (built already: they tell which knobs are live), and a
+// part of the others, which is the same at every size so that one size's winner can be timed at the others.
+void thin_out(std::vector<model::Settings>& space, std::uint64_t seed) {
+  if (space.size() <= kQuickSpace) return;
+  const model::Settings shipped = space.front();
+  using Ranked = std::tuple<bool, std::string, model::Settings>;  // far from the shipped ones, by chance, the settings
+  std::vector<Ranked> ranked;
+  for (std::size_t i = 1; i < space.size(); ++i) {
+    const auto differ = std::count_if(space[i].begin(), space[i].end(), [&](const auto& knob) {
+      const auto found = shipped.find(knob.first);
+      return found == shipped.end() || found->second != knob.second;
+    });
+    ranked.emplace_back(differ > 1, base::content_hash(fmt::format("{} {}", seed, settings_text(space[i]))), space[i]);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  space.resize(1);
+  for (std::size_t i = 0; i + 1 < kQuickSpace; ++i) space.push_back(std::move(std::get<2>(ranked[i])));
+}
+
 SizeSpace& size_named(std::vector<SizeSpace>& sizes, const std::string& x_value) {
   return *std::find_if(sizes.begin(), sizes.end(), [&](const SizeSpace& s) { return s.x_value == x_value; });
 }
@@ -82,6 +107,11 @@ base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& 
     space.insert(space.begin(), size.shipped);
     if (const auto fixed = coupled.find(x_value); fixed != coupled.end())
       keep_coupled(pass, space, size, fixed->second, all.findings);
+    if (lab.profile().request.quick && space.size() > kQuickSpace) {
+      all.findings.push_back(fmt::format("{} at {}: a quick run considers {} of {} configurations", pass, x_value,
+                                         kQuickSpace, space.size()));
+      thin_out(space, lab.profile().request.seed);
+    }
     for (const model::Settings& s : space) x_values.push_back(x_value), settings.push_back(s);
     all.sizes.push_back(std::move(size));
   }

@@ -35,7 +35,7 @@ struct PassSpace {
   std::size_t distinct_pairs() const;
 };
 
-// Compiles every configuration of `pass` at every size and keeps one of each machine code and launch. `coupled`: by size, the
+// Compiles every configuration of `pass` at every size (a part of them in a quick run) and keeps one of each machine code and launch. `coupled`: by size, the
 // knobs that an earlier pass has fixed. A pre-flight error when the shipped settings themselves do not compile.
 base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& shipped, const std::string& pass,
                                                 const std::map<std::string, model::Settings>& coupled);
