@@ -5,11 +5,11 @@
 #include "model/benchmark_csv.hpp"
 #include "render/documents/comparison_markdown.hpp"
 #include "render/documents/notes_markdown.hpp"
-#include "render/plots/plots.hpp"
 #include "render/documents/profile_markdown.hpp"
 #include "render/documents/pull_request_markdown.hpp"
 #include "render/documents/report_html.hpp"
 #include "render/documents/report_markdown.hpp"
+#include "render/plots/plots.hpp"
 #include "render/plots/roofline.hpp"
 #include "render/terminal/terminal.hpp"
 
@@ -80,7 +80,9 @@ void RenderedDocuments::show_profile(const stages::Workspace& workspace, const m
   show(people_, render::profile_summary(profile, style_) + "profile   " + workspace.at("profile.md") + "\n");
 }
 
-void RenderedDocuments::show_plan(const model::Profile& profile) { show(people_, render::plan_summary(profile, style_)); }
+void RenderedDocuments::show_plan(const model::Profile& profile) {
+  show(people_, render::plan_summary(profile, style_));
+}
 
 void RenderedDocuments::show_comparison(const stages::Workspace& workspace,
                                         const model::ComparisonDocument& comparison) {

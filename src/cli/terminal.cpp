@@ -81,7 +81,8 @@ std::string help_of(const Question& question) {
   if (question.editable) text += line("e", "edit the plan: put its steps into another order, or drop some");
   if (!question.items.empty()) {
     const std::string& first = question.items.front().name;
-    text += line("d " + first, "details of " + (question.editable ? "step " + first : first) + ", and so of the others");
+    text +=
+        line("d " + first, "details of " + (question.editable ? "step " + first : first) + ", and so of the others");
   }
   return text + line("?", "this list");
 }
@@ -114,15 +115,18 @@ void TerminalInteraction::show_details(const Question& question, const std::stri
 }
 
 std::optional<stages::Reply> TerminalInteraction::edit(const Question& question) {
-  for (const stages::Item& item : question.items) out_ << "  " << item.name << ". " << render::printable(item.title) << "\n";
-  out_ << "The numbers of the steps in their new order; those left out are dropped (\"2 1\", \"drop 2\"). Enter: no change.\n";
+  for (const stages::Item& item : question.items)
+    out_ << "  " << item.name << ". " << render::printable(item.title) << "\n";
+  out_ << "The numbers of the steps in their new order; those left out are dropped (\"2 1\", \"drop 2\"). Enter: no "
+          "change.\n";
   while (true) {
     const auto line = read_line("order> ");
     if (!line) return stages::Reply{Choice::stop, "", {}, false};
     if (base::trim(*line).empty()) return std::nullopt;
     auto order = stages::parse_order(*line, question.items.size());
     if (order) return stages::Reply{Choice::edit, "", std::move(*order), true};
-    out_ << "expected " << order.error().expected << "; found " << order.error().found << "; " << order.error().remedy << "\n";
+    out_ << "expected " << order.error().expected << "; found " << order.error().found << "; " << order.error().remedy
+         << "\n";
   }
 }
 

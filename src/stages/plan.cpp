@@ -24,7 +24,8 @@ std::vector<std::string> evidence_of(const model::Profile& profile, const model:
   for (const model::Opportunity& one : profile.opportunities)
     if (one.strategy == step.strategy) found.push_back(one.title + ": " + one.detail + places(one.locations));
   if (!found.empty()) return found;
-  for (const model::EvidenceRow& one : profile.bottleneck.evidence) found.push_back(one.signal + ": " + one.observation);
+  for (const model::EvidenceRow& one : profile.bottleneck.evidence)
+    found.push_back(one.signal + ": " + one.observation);
   return found;
 }
 
@@ -35,8 +36,8 @@ std::vector<std::string> titles(const model::Profile& profile) {
 }
 
 base::Error unreadable(const std::string& found, std::size_t steps) {
-  return {base::ErrorKind::usage, "numbers of the steps to keep, from 1 to " + std::to_string(steps) + ", each once", found,
-          "", "such as \"2 1\", or \"drop 2\""};
+  return {base::ErrorKind::usage, "numbers of the steps to keep, from 1 to " + std::to_string(steps) + ", each once",
+          found, "", "such as \"2 1\", or \"drop 2\""};
 }
 
 Question question_about(const model::Profile& profile, bool alone) {
@@ -100,8 +101,8 @@ base::Result<std::vector<std::size_t>> parse_order(const std::string& text, std:
 
 void reorder(model::Profile& profile, const std::vector<std::size_t>& order, const std::string& at) {
   if (profile.plan_note.empty())
-    profile.plan_note = "The order was changed at the checkpoint on " + at + "; recommended was: " +
-                        base::join_text(titles(profile), ", ");
+    profile.plan_note = "The order was changed at the checkpoint on " + at +
+                        "; recommended was: " + base::join_text(titles(profile), ", ");
   std::vector<model::StrategyStep> steps;
   for (const std::size_t step : order) steps.push_back(profile.strategy_order.at(step));
   profile.strategy_order = std::move(steps);

@@ -51,18 +51,20 @@ arguments = ["x", "y", "columns"]
 [pass.forward.reference]
 function = "slow_scale_reference"
 )toml";
-constexpr const char* kSource = R"cpp(#include <cstdint>
-extern "C" void slow_scale(std::int64_t row, const float* x, float* y, std::int64_t columns) {
-  for (int repeat = 0; repeat < REPEATS; ++repeat) {
-    for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i) y[i] = 2 * x[i];
-    asm volatile("" ::: "memory");
-  }
-}
+constexpr const char* kSource =
+    R"cpp(#include <cstdint>
+          extern "C" void slow_scale(std::int64_t row, const float* x, float* y, std::int64_t columns) {
+            for (int repeat = 0; repeat < REPEATS; ++repeat) {
+              for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i) y[i] = 2 * x[i];
+              asm volatile("" ::: "memory");
+            }
+          }
 )cpp";
-constexpr const char* kReference = R"cpp(#include <cstdint>
-extern "C" void slow_scale_reference(const double* x, double* y, std::int64_t rows, std::int64_t columns) {
-  for (std::int64_t i = 0; i < rows * columns; ++i) y[i] = 2 * x[i];
-}
+constexpr const char* kReference =
+    R"cpp(#include <cstdint>
+          extern "C" void slow_scale_reference(const double* x, double* y, std::int64_t rows, std::int64_t columns) {
+            for (std::int64_t i = 0; i < rows * columns; ++i) y[i] = 2 * x[i];
+          }
 )cpp";
 
 class AtATerminal : public ProgramTest {
@@ -76,9 +78,8 @@ class AtATerminal : public ProgramTest {
     return std::make_unique<test::TerminalSession>(
         std::vector<std::string>{hone(), "run", "slow_scale", "--repo", folder_.path(), "--workspace", folder_ / "w",
                                  "--device", "cpu", "--quick"},
-        std::map<std::string, std::string>{{"HONE_SETTINGS_DIR", folder_ / "settings"},
-                                           {"HONE_CACHE_DIR", folder_ / "cache"},
-                                           {"TERM", "xterm"}});
+        std::map<std::string, std::string>{
+            {"HONE_SETTINGS_DIR", folder_ / "settings"}, {"HONE_CACHE_DIR", folder_ / "cache"}, {"TERM", "xterm"}});
   }
   std::string workspace_file(const std::string& name) { return *files_.read(folder_ / ("w/slow_scale/" + name)); }
 };

@@ -8,9 +8,9 @@
 namespace hone::cli {
 namespace {
 
+using stages::Choice;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using stages::Choice;
 
 class Played : public ::testing::Test {
  protected:
@@ -35,7 +35,8 @@ class Played : public ::testing::Test {
 };
 
 TEST_F(Played, YesNoAndEnter) {
-  for (const char* yes : {"y\n", "Y\n", "yes\n", "  yes \n", "\n", "a\n"}) EXPECT_EQ(answer(yes).choice, Choice::accept) << yes;
+  for (const char* yes : {"y\n", "Y\n", "yes\n", "  yes \n", "\n", "a\n"})
+    EXPECT_EQ(answer(yes).choice, Choice::accept) << yes;
   for (const char* no : {"n\n", "N\n", "no\n", "s\n", "q\n"}) {
     const auto reply = answer(no);
     EXPECT_EQ(reply.choice, Choice::stop) << no;
@@ -70,7 +71,8 @@ TEST_F(Played, HelpListsWhatCanBeAnswered) {
 }
 
 TEST_F(Played, DetailsOfAStep) {
-  for (const char* asked : {"details of step 3\ny\n", "Details of 3\ny\n", "details 3\ny\n", "d 3\ny\n", "d3\ny\n", "3\ny\n"}) {
+  for (const char* asked :
+       {"details of step 3\ny\n", "Details of 3\ny\n", "details 3\ny\n", "d 3\ny\n", "d3\ny\n", "3\ny\n"}) {
     EXPECT_EQ(answer(asked).choice, Choice::accept) << asked;
     EXPECT_THAT(shown, HasSubstr("3. Access width\n  reason    loads are narrow\n  bound     at most 4 %\n")) << asked;
   }

@@ -32,9 +32,10 @@ class Build : public ::testing::Test {
     program("nproc", "echo 2");
     program("cmake", "mkdir -p build; touch build/build.ninja");
     // Ninja builds a hone that says how it was called.
-    ninja("echo '[0/2] Re-checking globbed directories...'\n"
-          "for i in 1 2 3 4; do echo \"[$i/4] Building CXX object source_$i.o\"; done\n"
-          "printf '#!/bin/sh\\necho \"hone $*\"\\n' >build/hone; chmod +x build/hone");
+    ninja(
+        "echo '[0/2] Re-checking globbed directories...'\n"
+        "for i in 1 2 3 4; do echo \"[$i/4] Building CXX object source_$i.o\"; done\n"
+        "printf '#!/bin/sh\\necho \"hone $*\"\\n' >build/hone; chmod +x build/hone");
   }
 
   void write(const std::string& name, const std::string& content) {
@@ -103,7 +104,8 @@ TEST_F(Build, ATerminalShowsEachStepInOneLine) {
 }
 
 TEST_F(Build, AFailureShowsWhatTheCompilerSaidAndNoStepThatWentWell) {
-  ninja("echo '[1/9] Building CXX object fine.o'; echo 'FAILED: broken.o'; printf 'broken.cpp:1: error: no end'; exit 1");
+  ninja(
+      "echo '[1/9] Building CXX object fine.o'; echo 'FAILED: broken.o'; printf 'broken.cpp:1: error: no end'; exit 1");
   const base::Outcome outcome = dev({"build"});
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.error, HasSubstr("FAILED: broken.o\nbroken.cpp:1: error: no end\n"));

@@ -85,17 +85,17 @@ TEST(Progress, SaysStageStepAndAnEstimateOfTheRest) {
 }
 
 TEST(Progress, AnEstimateIsRoundedAsItDeserves) {
-  for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{
-           {-3, "about 5 s left"},
-           {0.2, "about 5 s left"},
-           {12, "about 10 s left"},
-           {44, "about 40 s left"},
-           {86, "about 90 s left"},
-           {100, "about 2 min left"},
-           {260, "about 4 min left"},
-           {4 * 3600, "about 4 h left"},
-           {std::numeric_limits<double>::quiet_NaN(), "about 5 s left"},
-           {std::numeric_limits<double>::infinity(), "about 2778 h left"}})
+  for (const auto& [seconds, text] :
+       std::vector<std::pair<double, std::string>>{{-3, "about 5 s left"},
+                                                   {0.2, "about 5 s left"},
+                                                   {12, "about 10 s left"},
+                                                   {44, "about 40 s left"},
+                                                   {86, "about 90 s left"},
+                                                   {100, "about 2 min left"},
+                                                   {260, "about 4 min left"},
+                                                   {4 * 3600, "about 4 h left"},
+                                                   {std::numeric_limits<double>::quiet_NaN(), "about 5 s left"},
+                                                   {std::numeric_limits<double>::infinity(), "about 2778 h left"}})
     EXPECT_EQ(time_left(seconds), text) << seconds;
 }
 

@@ -66,7 +66,8 @@ TEST_F(CheckpointTest, TheEndOfInputStopsAndIsNoAnswer) {
 
 TEST_F(CheckpointTest, WhatNamesNothingOfferedIsNoConsent) {
   question.editable = true;
-  person.replies = {{Choice::another, "v7"}, {Choice::edit, "", {0, 0}}, {Choice::edit, "", {2}}, {Choice::edit, "", {}}};
+  person.replies = {
+      {Choice::another, "v7"}, {Choice::edit, "", {0, 0}}, {Choice::edit, "", {2}}, {Choice::edit, "", {}}};
   for (int i = 0; i < 4; ++i) EXPECT_EQ(asked("key " + std::to_string(i)).choice, Choice::stop);
   question.editable = false;
   person.replies = {{Choice::edit, "", {1, 0}}};

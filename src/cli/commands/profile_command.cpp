@@ -48,8 +48,8 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
     if (!context.meant.autonomous && !context.meant.talk.interactive)
       return {false, fail(context, nobody_to_ask(context.meant.talk.json))};
     const bool resumes = earlier && !context.meant.fresh;
-    if (auto profile = resumes ? stages::unfinished_run(**session, context.meant.request, *earlier, recovered)
-                               : std::nullopt) {
+    if (auto profile =
+            resumes ? stages::unfinished_run(**session, context.meant.request, *earlier, recovered) : std::nullopt) {
       stage.ports().progress.message("going on with the profile of " + profile->created +
                                      ", whose run was stopped before its report; --fresh measures anew");
       stage.ports().documents.show_profile(*earlier, *profile);
@@ -79,7 +79,7 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   if (!outcome->unmeasurable.empty()) {
     // A run of all stages was asked for more than there is here; a profile from source is all that a profile can be.
     context.people() << "next      nothing here: optimize needs a machine where the kernel can be run and timed ("
-           << outcome->unmeasurable << ")\n";
+                     << outcome->unmeasurable << ")\n";
     return {false, last ? 0 : base::exit_code(base::ErrorKind::preflight)};
   }
   return end_of(context, outcome->decision, asking);

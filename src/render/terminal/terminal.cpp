@@ -2,11 +2,11 @@
 
 #include "base/text.hpp"
 #include "render/documents/comparison_table.hpp"
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/documents/report_tables.hpp"
+#include "render/format.hpp"
 #include "render/outcome.hpp"
 #include "render/profile_view.hpp"
-#include "render/documents/report_tables.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {
@@ -92,7 +92,8 @@ std::string profile_summary(const model::Profile& all, const Style& style) {
 }
 
 std::string baseline_summary(const model::Profile& profile, const Style& style) {
-  return title(profile.kernel + " on " + known(profile.device.name, "an unnamed device") + ", as measured first", style) +
+  return title(profile.kernel + " on " + known(profile.device.name, "an unnamed device") + ", as measured first",
+               style) +
          points_text(profile, style) + "\n";
 }
 

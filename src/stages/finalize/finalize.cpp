@@ -118,8 +118,8 @@ class Finalization {
     take(*measured);
     outcome_.ending = Ending::nothing_to_gain;
     const model::ComparisonDocument& comparison = inputs_.comparison;
-    const auto hidden = hidden_gain(comparison, inputs_.profile,
-                                    passes_in_scope(session_.modes(), inputs_.profile.request.scope));
+    const auto hidden =
+        hidden_gain(comparison, inputs_.profile, passes_in_scope(session_.modes(), inputs_.profile.request.scope));
     if (comparison.winner != "v0") {
       conclude(model::Outcome::nothing_found, "v0 stays: it was chosen instead of " + comparison.winner);
     } else if (says_at_ceiling(comparison.stop_reason)) {
@@ -319,11 +319,11 @@ class Finalization {
   const Ports& ports_;
   Installer installer_;
   FinalizeInputs inputs_;
-  std::string identity_;               // of the run, with the ceilings as they were profiled
-  model::Variant original_;            // what is in force before anything is installed
-  bool gate_failed_ = false;           // of any variant tried; a gain that was not confirmed is no failed gate
-  bool inconclusive_ = false;          // a gain could be neither confirmed nor refuted
-  bool touched_ = false;               // this run has begun to write into production
+  std::string identity_;       // of the run, with the ceilings as they were profiled
+  model::Variant original_;    // what is in force before anything is installed
+  bool gate_failed_ = false;   // of any variant tried; a gain that was not confirmed is no failed gate
+  bool inconclusive_ = false;  // a gain could be neither confirmed nor refuted
+  bool touched_ = false;       // this run has begun to write into production
   bool report_begun_ = false;
   std::vector<std::string> warnings_;  // about the three-way table
   std::optional<Journal> journal_;     // opened for the first question

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "repository/repository.hpp"
+#include "stages/optimize/proposer.hpp"
 #include "stages/trial/evaluate.hpp"
 #include "stages/trial/lab.hpp"
-#include "stages/optimize/proposer.hpp"
 
 namespace hone::stages {
 

@@ -6,15 +6,15 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "stages/trial/evaluate.hpp"
 #include "stages/optimize/ideas.hpp"
-#include "stages/trial/lab.hpp"
 #include "stages/optimize/notebook.hpp"
-#include "stages/trial/scope.hpp"
-#include "stages/trial/settings_function.hpp"
 #include "stages/optimize/stopping.hpp"
 #include "stages/optimize/sweep.hpp"
 #include "stages/optimize/target_metric.hpp"
+#include "stages/trial/evaluate.hpp"
+#include "stages/trial/lab.hpp"
+#include "stages/trial/scope.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
 
@@ -249,9 +249,9 @@ class Optimization {
 Item item_of(const model::VariantSummary& v) {
   Item item{v.id, v.title, {{"strategy", v.strategy}, {"status", model::word(v.status)}, {"reason", v.reason}}};
   for (const model::ResultRow& row : v.results)
-    item.details.emplace_back("result", fmt::format("{} {} at {}: {:.3f} x v0 ({:.3f} to {:.3f}), {}", row.metric, row.mode,
-                                                    row.x_value, row.ratio, row.ci_low, row.ci_high,
-                                                    model::word(row.verdict)));
+    item.details.emplace_back(
+        "result", fmt::format("{} {} at {}: {:.3f} x v0 ({:.3f} to {:.3f}), {}", row.metric, row.mode, row.x_value,
+                              row.ratio, row.ci_low, row.ci_high, model::word(row.verdict)));
   for (const model::GuardrailCheck& check : v.guardrails)
     item.details.emplace_back("guardrail", check.check + ": " + check.status);
   item.details.emplace_back("notes", v.notes_file);
@@ -260,8 +260,10 @@ Item item_of(const model::VariantSummary& v) {
 
 Question question_about(const model::ComparisonDocument& document, bool alone) {
   Question question;
-  const std::string winner = document.winner == "v0" ? "v0 stays, no variant is better." : document.winner + " is the winner.";
-  question.headline = winner + (alone ? " Keep " : " Go on to finalize with ") + document.winner + (alone ? " for finalize?" : "?");
+  const std::string winner =
+      document.winner == "v0" ? "v0 stays, no variant is better." : document.winner + " is the winner.";
+  question.headline =
+      winner + (alone ? " Keep " : " Go on to finalize with ") + document.winner + (alone ? " for finalize?" : "?");
   for (const model::VariantSummary& v : document.variants) {
     question.items.push_back(item_of(v));
     const bool usable = v.status == model::VariantStatus::accepted || v.status == model::VariantStatus::mixed;

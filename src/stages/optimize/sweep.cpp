@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "stages/trial/scope.hpp"
-#include "stages/trial/settings_function.hpp"
 #include "stages/optimize/sweep_function.hpp"
 #include "stages/optimize/sweep_space.hpp"
+#include "stages/trial/scope.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace hone::stages {
 

@@ -1,5 +1,5 @@
-// The parameter sweep, always the first variant: knobs of each pass over all sizes, dead ones dropped by machine code, a
-// search over what is distinct, paired finals, and a settings function checked on sizes held out of it.
+// The parameter sweep, the first variant unless the plan was edited: knobs of each pass over all sizes, dead ones dropped by
+// machine code, a search over what is distinct, paired finals, and a settings function checked on sizes held out of it.
 #pragma once
 
 #include <map>
