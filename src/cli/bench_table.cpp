@@ -62,24 +62,25 @@ measure::Budget budget_of(const model::Request& request) {
 
 bool of_python(const std::string& provider) { return provider == "liger" || provider == "torch"; }
 
-base::Result<void> bench_kernel(repository::Session& session, const model::Request& request,
-                                const std::vector<std::string>& providers, repository::liger::PythonProviders* python,
-                                stages::Progress& progress, std::vector<BenchRow>& rows) {
-  const std::string own = python != nullptr ? kNative : session.own_provider();
-  const model::Variant original = session.original();
+base::Result<void> bench_kernel(const repository::Described& kernel, repository::Timed& timed,
+                                const model::Request& request, const std::vector<std::string>& providers,
+                                repository::liger::PythonProviders* python, stages::Progress& progress,
+                                std::vector<BenchRow>& rows) {
+  const std::string own = python != nullptr ? kNative : kernel.own_provider();
+  const model::Variant original = kernel.original();
   const bool with_own = std::find(providers.begin(), providers.end(), own) != providers.end();
   progress.step(request.kernel);
-  const int total = static_cast<int>(session.sizes().size() * session.modes().size());
+  const int total = static_cast<int>(kernel.sizes().size() * kernel.modes().size());
   int done = 0;
-  for (const std::string& x : session.sizes())
-    for (const std::string& mode : session.modes()) {
+  for (const std::string& x : kernel.sizes())
+    for (const std::string& mode : kernel.modes()) {
       if (interrupted())
         return base::Error{base::ErrorKind::interrupted, "to finish the table", "an interrupt", "hone bench",
                            "run it again; nothing was written"};
       progress.advance(done++, total, mode + " at " + x);
       const repository::Cell cell{x, mode};
-      const repository::PassFloor floor = session.floor(cell);
-      const repository::liger::ProviderCase asked = case_at(session, request, x, mode);
+      const repository::PassFloor floor = timed.floor(cell);
+      const repository::liger::ProviderCase asked = case_at(kernel, request, x, mode);
       std::vector<std::unique_ptr<measure::Subject>> owned, deciding;
       std::vector<measure::Subject*> others;  // nothing is decided on the others
       std::vector<std::size_t> row_of_subject, row_of_other;
@@ -88,7 +89,7 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         row.kernel = request.kernel;
         row.mode = mode;
         row.dtype = request.dtype;
-        row.shape = python != nullptr ? shape_of(asked) : session.x_name() + "=" + x;
+        row.shape = python != nullptr ? shape_of(asked) : kernel.x_name() + "=" + x;
         row.x_value = x;
         row.provider = provider;
         row.own = provider == own;
@@ -98,8 +99,8 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         if (by_python) row.missing = python->absent(provider, asked);
         if (row.missing.empty()) {
           auto subject = by_python ? python->subject(provider, asked)
-                         : row.own ? session.subject(original, cell)
-                                   : session.provider_subject(provider, cell);
+                         : row.own ? timed.subject(original, cell)
+                                   : timed.provider_subject(provider, cell);
           if (subject) {
             const bool decides = row.own || !with_own;
             if (!decides) others.push_back(subject->get());
@@ -114,12 +115,12 @@ base::Result<void> bench_kernel(repository::Session& session, const model::Reque
         rows.push_back(std::move(row));
       }
       if (owned.empty() && deciding.empty()) continue;
-      auto ceiling = session.ceiling_subject(cell);
+      auto ceiling = timed.ceiling_subject(cell);
       if (!ceiling) return ceiling.error();
-      const auto paired = measure::pair_with(deciding, ceiling->subject.get(), session.clock());
+      const auto paired = measure::pair_with(deciding, ceiling->subject.get(), timed.clock());
       std::vector<measure::Subject*> subjects;
       for (const auto& subject : paired) subjects.push_back(subject.get());
-      auto timings = measure::interleave(subjects, session.clock(), budget_of(request), others);
+      auto timings = measure::interleave(subjects, timed.clock(), budget_of(request), others);
       if (!timings && timings.error().kind != base::ErrorKind::untrusted) return timings.error();
       row_of_subject.insert(row_of_subject.end(), row_of_other.begin(), row_of_other.end());
       std::string untrusted;

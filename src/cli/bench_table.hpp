@@ -31,9 +31,10 @@ bool of_python(const std::string& provider);  // one that a python has: "liger",
 // Adds a row for each size, mode and provider; all providers of a size and mode are interleaved. Other load costs a row its
 // trust, and no row that follows. `python`: runs the providers of a python beside the built-in kernels; none for the kernels
 // of another repository. Errors: a provider's first fault that is none of the machine's, a stop by the user.
-base::Result<void> bench_kernel(repository::Session& session, const model::Request& request,
-                                const std::vector<std::string>& providers, repository::liger::PythonProviders* python,
-                                stages::Progress& progress, std::vector<BenchRow>& rows);
+base::Result<void> bench_kernel(const repository::Described& kernel, repository::Timed& timed,
+                                const model::Request& request, const std::vector<std::string>& providers,
+                                repository::liger::PythonProviders* python, stages::Progress& progress,
+                                std::vector<BenchRow>& rows);
 
 void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings,
                  const render::Style& style);

@@ -23,7 +23,7 @@ class BenchTable : public test::StageTest {
     request.kernel = world.kernel, request.dtype = "fp32";
     repository::liger::PythonProviders python({files, processes, world.clock, "scratch", "cpu"});
     std::vector<BenchRow> rows;
-    const auto done = bench_kernel(*session, request, {"native", "eager"}, &python, progress, rows);
+    const auto done = bench_kernel(*session, *session, request, {"native", "eager"}, &python, progress, rows);
     EXPECT_TRUE(done) << base::describe(done.error());
     return rows;
   }
@@ -76,7 +76,7 @@ TEST_F(BenchTable, OfAnotherRepositoryNamesItsOwnProvidersAndSizes) {
   model::Request request;
   request.kernel = world.kernel, request.dtype = "fp32";
   std::vector<BenchRow> rows;
-  const auto done = bench_kernel(*session, request, {session->own_provider()}, nullptr, progress, rows);
+  const auto done = bench_kernel(*session, *session, request, {session->own_provider()}, nullptr, progress, rows);
   ASSERT_TRUE(done) << base::describe(done.error());
   ASSERT_THAT(rows, SizeIs(9));
   EXPECT_TRUE(rows.front().own);

@@ -93,7 +93,8 @@ int run_bench(const CommandContext& context) {
     ceilings = *measured;
     repository::liger::PythonProviders python({context.machine.files, context.machine.processes, context.machine.clock,
                                                scratch, session->device().id, python_program()});
-    if (auto done = bench_kernel(*session, request, providers, built_in ? &python : nullptr, progress, rows); !done)
+    auto* others = built_in ? &python : nullptr;
+    if (auto done = bench_kernel(*session, *session, request, providers, others, progress, rows); !done)
       return fail(context, done.error());
     keep_rows(context, *session, request, rows);
     session.reset();

@@ -23,19 +23,20 @@ bool is_id(const std::string& text) {
 }
 
 // The main source as this text has it, with whatever else is in force.
-base::Result<model::Variant> variant_of_text(repository::Session& session, const std::string& text,
-                                             const std::string& name) {
-  auto variant = session.variant_from_source(text, session.original());
+base::Result<model::Variant> variant_of_text(const repository::Described& kernel, repository::Changeable& changeable,
+                                             const std::string& text, const std::string& name) {
+  auto variant = changeable.variant_from_source(text, kernel.original());
   if (!variant) return variant.error();
   variant->id = base::file_name(name), variant->parent = "v0";
   return variant;
 }
 
-base::Result<model::Variant> variant_named(repository::Session& session, const CompareRequest& request,
-                                           const Workspace& workspace, const Ports& ports, const std::string& name) {
+base::Result<model::Variant> variant_named(const repository::Described& kernel, repository::Changeable& changeable,
+                                           const CompareRequest& request, const Workspace& workspace,
+                                           const Ports& ports, const std::string& name) {
   if (const auto text = request.texts.find(name); text != request.texts.end())
-    return variant_of_text(session, text->second, name);
-  if (name == "v0") return session.original();
+    return variant_of_text(kernel, changeable, text->second, name);
+  if (name == "v0") return kernel.original();
   if (is_id(name)) {
     auto variant = workspace.load_variant(name);
     if (variant || ports.files.exists(workspace.at(workspace.settings_name(name)))) return variant;
@@ -49,7 +50,7 @@ base::Result<model::Variant> variant_named(repository::Session& session, const C
   }
   auto text = base::read_regular(ports.files, name);
   if (!text) return text.error();
-  return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(session, *text, name);
+  return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(kernel, changeable, *text, name);
 }
 
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
@@ -101,9 +102,9 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
   auto checked = check_profile(session, profile);
   if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
   if (!checked) return checked.error();
-  auto baseline = variant_named(session, request, workspace, ports, request.baseline);
+  auto baseline = variant_named(session, session, request, workspace, ports, request.baseline);
   if (!baseline) return baseline.error();
-  auto candidate = variant_named(session, request, workspace, ports, request.candidate);
+  auto candidate = variant_named(session, session, request, workspace, ports, request.candidate);
   if (!candidate) return candidate.error();
   if (auto runs = check_runs(session, session, *baseline, request.baseline); !runs) return runs.error();
   if (auto runs = check_runs(session, session, *candidate, request.candidate); !runs) return runs.error();

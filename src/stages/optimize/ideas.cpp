@@ -61,7 +61,7 @@ std::optional<repository::Proposal> Ideas::combination(const model::Variant& bes
   while (!parts_.empty()) {
     const Evaluation mixed = std::move(parts_.front());
     parts_.pop_front();
-    auto proposal = combine(mixed, best, lab_.session().x_name(), lab_.session().sizes());
+    auto proposal = combine(mixed, best, lab_.described().x_name(), lab_.described().sizes());
     if (proposal && is_new(proposal->variant)) return proposal;
   }
   return std::nullopt;
@@ -80,7 +80,8 @@ std::optional<Idea> Ideas::from_strategies(const model::Variant& best) {
   while (strategy_ < order.size()) {
     if (sweep_is_due()) return Idea{true, {}};
     if (of_strategy_ < kFromOneStrategy) {
-      for (repository::Proposal& proposal : lab_.session().propose(order[strategy_].strategy, lab_.profile(), best)) {
+      const std::string& word = order[strategy_].strategy;
+      for (repository::Proposal& proposal : lab_.changeable().propose(word, lab_.profile(), best)) {
         if (!is_new(proposal.variant)) continue;
         proposal.variant.strategy = order[strategy_].strategy;
         ++of_strategy_;

@@ -33,10 +33,10 @@ class Optimization {
 
   base::Result<model::ComparisonDocument> run() {
     const model::Profile& profile = lab_.profile();
-    document_.kernel = profile.kernel, document_.created = lab_.session().clock().utc();
+    document_.kernel = profile.kernel, document_.created = lab_.timed().clock().utc();
     document_.device = profile.device.name, document_.profile_created = profile.created;
     document_.source_hash = profile.identity.source_hash, document_.dtype = profile.request.dtype;
-    document_.representative_x = representative_size(profile, lab_.session().sizes());
+    document_.representative_x = representative_size(profile, lab_.described().sizes());
     document_.winner = "v0";
     if (auto looped = loop(); !looped) return looped.error();
     conclude();
@@ -54,7 +54,7 @@ class Optimization {
   base::Result<std::optional<std::string>> reason_to_stop() {
     if (target_) {
       const Evaluation* best = best_ ? &*best_ : nullptr;
-      if (auto met = target_reached(*target_, lab_.profile(), lab_.session().sizes(), best)) return met;
+      if (auto met = target_reached(*target_, lab_.profile(), lab_.described().sizes(), best)) return met;
     }
     auto left = at_its_ceiling();
     // Under other load ceilings come out too low, and what is held against them too good: they are looked at again first.
@@ -80,7 +80,7 @@ class Optimization {
 
   base::Result<void> loop() {
     if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
-    auto original = contestant_of(lab_, lab_.session().original());
+    auto original = contestant_of(lab_, lab_.described().original());
     if (!original) return original.error();
     original_ = best_contestant_ = std::move(*original);
     original_.variant.id = best_contestant_.variant.id = "v0";
@@ -104,11 +104,11 @@ class Optimization {
     variant.id = next_id(), variant.parent = best_contestant_.variant.id, variant.strategy = kSweepStrategy;
     variant.title = "settings by size, measured";
     std::string knobs;
-    for (const repository::Knob& knob : lab_.session().knobs()) {
+    for (const repository::Knob& knob : lab_.described().knobs()) {
       if (std::find(passes_.begin(), passes_.end(), knob.pass) != passes_.end())
         knobs += fmt::format("- {} of {}, {} values: {}\n", knob.name, knob.pass, knob.values.size(), knob.help);
     }
-    const std::string changes = "Settings as a function of " + lab_.session().x_name() +
+    const std::string changes = "Settings as a function of " + lab_.described().x_name() +
                                 ", chosen by measurement; the source stays as it is. Knobs:\n\n" + knobs;
     model::Notes notes =
         open(variant,
@@ -146,7 +146,7 @@ class Optimization {
   model::Notes open(const model::Variant& variant, const std::string& hypothesis, const std::string& changes,
                     const std::string& diff, const std::vector<model::Prediction>& predictions) {
     model::Notes notes = open_notes(lab_, variant, hypothesis, changes, diff, predictions);
-    notes.date = lab_.session().clock().utc();
+    notes.date = lab_.timed().clock().utc();
     return notes;
   }
 
@@ -165,13 +165,13 @@ class Optimization {
     if (auto written = workspace.write(workspace.settings_name(variant.id), model::to_json(variant)); !written)
       return written;
     if (variant.edits.empty()) return {};
-    return workspace.write(workspace.source_name(variant.id, lab_.session().variant_file_extension()),
+    return workspace.write(workspace.source_name(variant.id, lab_.changeable().variant_file_extension()),
                            variant.edits.front().content);
   }
 
   // As progress names it. The weight is that of a verdict over a screening of the sweep, of rms_norm on two cores.
   Work evaluation_of(const model::Variant& variant) const {
-    return {fmt::format("{}: {}", variant.id, variant.title), static_cast<int>(all_cells(lab_.session()).size()), 8};
+    return {fmt::format("{}: {}", variant.id, variant.title), static_cast<int>(all_cells(lab_.described()).size()), 8};
   }
 
   // Notes with hypothesis and prediction, and the variant itself, are on the disk before it runs.

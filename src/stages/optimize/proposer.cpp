@@ -45,7 +45,7 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
     if (auto done = write("notes/" + base::file_name(name), *text); !done) return done;
   }
   std::string main_name = "original";
-  for (const auto& [name, content] : lab.session().snapshot()) {
+  for (const auto& [name, content] : lab.described().snapshot()) {
     if (main_name == "original") main_name = base::file_name(name);
     if (auto done = write(base::file_name(name), content); !done) return done;
   }
@@ -54,7 +54,7 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
   }
   ProposalRequest request;
   request.kernel = lab.profile().kernel, request.best = best.id, request.original = main_name;
-  request.variant_file = "variant." + lab.session().variant_file_extension();
+  request.variant_file = "variant." + lab.changeable().variant_file_extension();
   request.bottleneck = model::word(lab.profile().bottleneck.cls);
   for (const TriedVariant& t : tried)
     request.tried.push_back(
@@ -82,7 +82,7 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   if (base::trim(*text).empty()) return failed("its variant is empty");
   if (base::trim(*hypothesis).empty())
     return failed("its hypothesis.md is empty: a change without a prediction is not tried");
-  auto variant = lab.session().variant_from_source(*text, best);
+  auto variant = lab.changeable().variant_from_source(*text, best);
   if (!variant) return failed("its text is refused: " + variant.error().found);
   ProposerAnswer answer;
   answer.kind = ProposerAnswer::Kind::proposal;
@@ -91,8 +91,8 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   answer.proposal.variant.title = "proposed by " + lab.options().proposer;
   answer.proposal.hypothesis = *hypothesis;
   answer.proposal.changes = "The main source file as the proposer wrote it, see the diff.";
-  answer.proposal.predictions = predictions_of(*hypothesis, all_cells(lab.session()));
-  const auto sources = lab.session().snapshot();
+  answer.proposal.predictions = predictions_of(*hypothesis, all_cells(lab.described()));
+  const auto sources = lab.described().snapshot();
   answer.proposal.diff = sources.empty() ? ""
                                          : unified_diff(sources.front().second, *text,
                                                         base::file_name(sources.front().first), variants.front());
@@ -151,7 +151,7 @@ ProposerAnswer answer_of(Lab& lab, const Record& record) {
   answer.proposal.hypothesis = record.text_at("hypothesis");
   answer.proposal.changes = record.text_at("changes");
   answer.proposal.diff = record.text_at("diff");
-  answer.proposal.predictions = predictions_of(answer.proposal.hypothesis, all_cells(lab.session()));
+  answer.proposal.predictions = predictions_of(answer.proposal.hypothesis, all_cells(lab.described()));
   return answer;
 }
 

@@ -24,15 +24,15 @@ constexpr const char *kCompile = ": compile", *kFinals = ": finals";
 
 // What the sweep of a pass will do. The weights are times of a step's units over that of a screening, of rms_norm on two cores.
 std::vector<Work> work_of(Lab& lab, const std::string& pass) {
-  repository::Session& session = lab.session();
+  const repository::Described& kernel = lab.described();
   std::size_t configurations = 0;
-  for (const std::string& x_value : session.sizes()) configurations += session.space(pass, x_value).size();
+  for (const std::string& x_value : kernel.sizes()) configurations += kernel.space(pass, x_value).size();
   const double screened = lab.search_share() * static_cast<double>(configurations);
   const std::string title = "sweep " + pass;
   return {{title + kCompile, static_cast<int>(configurations), 0.5},
           {title, static_cast<int>(screened), 1},
-          {title + kFinals, static_cast<int>(kFinalists * session.sizes().size()), 4},
-          {title + kHeldOut, static_cast<int>(session.held_out_sizes().size()), 4}};
+          {title + kFinals, static_cast<int>(kFinalists * kernel.sizes().size()), 4},
+          {title + kHeldOut, static_cast<int>(kernel.held_out_sizes().size()), 4}};
 }
 
 class PassSweep {
@@ -79,7 +79,7 @@ class PassSweep {
     auto found = search(space, options, [&](std::size_t task, std::size_t point) {
       lab_.ports().progress.advance(
           timed++, bound,
-          fmt::format("{}={} {}", lab_.session().x_name(), space_.sizes[task].x_value, settings_text(points[point])));
+          fmt::format("{}={} {}", lab_.described().x_name(), space_.sizes[task].x_value, settings_text(points[point])));
       return lab_.screen(cell(space_.sizes[task].x_value), space_.sizes[task].shipped, points[point]);
     });
     if (!found) return found.error();
@@ -109,7 +109,7 @@ class PassSweep {
     for (std::size_t i = 0; i < std::min(order.size(), kFinalists); ++i) {
       lab_.ports().progress.advance(static_cast<int>(at * kFinalists + i),
                                     static_cast<int>(space_.sizes.size() * kFinalists),
-                                    lab_.session().x_name() + "=" + size.x_value);
+                                    lab_.described().x_name() + "=" + size.x_value);
       if (auto done = hold_final(size, order[i].second); !done) return done;
     }
     // What was only screened may be noise: it can not beat what the finals found.
@@ -149,7 +149,7 @@ class PassSweep {
   // the choice is made again. Ends because each turn compares one more.
   base::Result<void> prove_function() {
     while (true) {
-      function_ = make_function(lab_.session().x_name(), space_.sizes, lab_.options().largest_settings);
+      function_ = make_function(lab_.described().x_name(), space_.sizes, lab_.options().largest_settings);
       const auto unproven = std::find_if(space_.sizes.begin(), space_.sizes.end(), [&](const SizeSpace& size) {
         const model::Settings& chosen = function_.at(size.x);
         return chosen != size.shipped && size.finalists.count(chosen) == 0;
@@ -211,10 +211,10 @@ class PassSweep {
 
 base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped, const std::vector<Work>& afterwards) {
   SweepOutcome outcome;
-  const std::vector<std::string> coupled = lab.session().coupled_knobs();
+  const std::vector<std::string> coupled = lab.described().coupled_knobs();
   model::SettingsFunction forward;
   std::map<std::string, model::Settings> fixed;  // by size, what backward takes over from forward
-  const std::vector<std::string> passes = passes_in_scope(lab.session().modes(), lab.profile().request.scope);
+  const std::vector<std::string> passes = passes_in_scope(lab.described().modes(), lab.profile().request.scope);
   std::vector<Work> work;
   for (const std::string& pass : passes)
     for (Work& each : work_of(lab, pass)) work.push_back(std::move(each));
@@ -227,7 +227,7 @@ base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped, const 
       couple(outcome.settings[pass], forward, coupled);
     if (pass != "forward") continue;
     forward = pass_sweep.function();
-    for (const std::string& x_value : lab.session().sizes()) {
+    for (const std::string& x_value : lab.described().sizes()) {
       const model::Settings& chosen = pass_sweep.function().at(*parse_size(x_value));
       for (const std::string& knob : coupled) {
         if (const auto value = chosen.find(knob); value != chosen.end()) fixed[x_value][knob] = value->second;

@@ -24,13 +24,14 @@ class HeldOutCheck {
   // At a size nobody tuned for, the function must not lose to what the sizes beside it would choose.
   base::Result<void> run() {
     lab_.ports().progress.step("sweep " + pass_ + kHeldOut);
-    const std::vector<std::string> held_out = lab_.session().held_out_sizes();
+    const std::vector<std::string> held_out = lab_.described().held_out_sizes();
     int done = 0;
     for (const std::string& x_value : held_out) {
-      lab_.ports().progress.advance(done++, static_cast<int>(held_out.size()), lab_.session().x_name() + "=" + x_value);
+      lab_.ports().progress.advance(done++, static_cast<int>(held_out.size()),
+                                    lab_.described().x_name() + "=" + x_value);
       auto x = parse_size(x_value);
       if (!x) return x.error();
-      const std::vector<model::Settings> valid = lab_.session().space(pass_, x_value);
+      const std::vector<model::Settings> valid = lab_.described().space(pass_, x_value);
       if (valid.empty()) continue;
       const auto is_valid = [&](const model::Settings& s) {
         return std::find(valid.begin(), valid.end(), s) != valid.end();

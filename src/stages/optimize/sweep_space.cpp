@@ -20,7 +20,7 @@ base::Result<void> check_shipped(Lab& lab, const std::string& pass, const std::v
     if (!size.distinct.empty() && size.distinct.front() == size.shipped) continue;
     return base::Error{
         base::ErrorKind::preflight, "the shipped settings to compile", settings_text(size.shipped) + " does not",
-        pass + " at " + lab.session().x_name() + "=" + size.x_value, "'hone doctor' checks the compiler"};
+        pass + " at " + lab.described().x_name() + "=" + size.x_value, "'hone doctor' checks the compiler"};
   }
   return {};
 }
@@ -92,12 +92,12 @@ base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& 
   lab.ports().progress.step("sweep " + pass + ": compile");
   std::vector<std::string> x_values;
   std::vector<model::Settings> settings;
-  for (const std::string& x_value : lab.session().sizes()) {
+  for (const std::string& x_value : lab.described().sizes()) {
     auto x = parse_size(x_value);
     if (!x) return x.error();
     SizeSpace size;
     size.x_value = x_value, size.x = *x;
-    std::vector<model::Settings> space = lab.session().space(pass, x_value);
+    std::vector<model::Settings> space = lab.described().space(pass, x_value);
     const auto given = shipped.settings.find(pass);
     if (given != shipped.settings.end() && !given->second.rules.empty())
       size.shipped = given->second.at(*x);

@@ -33,7 +33,7 @@ class Gauntlet {
 
   base::Result<Evaluation> run(const model::Variant& variant, const std::vector<model::Prediction>& predictions) {
     result_.contestant.variant = variant;
-    auto built = lab_.session().build(variant);
+    auto built = lab_.buildable().build(variant);
     if (!built) {
       if (built.error().kind == base::ErrorKind::interrupted) return built.error();
       if (auto go = lab_.check_interrupt(); !go) return go.error();
@@ -62,9 +62,9 @@ class Gauntlet {
   }
 
   bool all_same(const Contestant& other) {
-    const std::vector<repository::Cell> cells = all_cells(lab_.session());
+    const std::vector<repository::Cell> cells = all_cells(lab_.described());
     return !cells.empty() && std::all_of(cells.begin(), cells.end(), [&](const repository::Cell& cell) {
-      return same_code(lab_.session().modes(), other.built, result_.contestant.built, cell);
+      return same_code(lab_.described().modes(), other.built, result_.contestant.built, cell);
     });
   }
 
@@ -90,7 +90,7 @@ class Gauntlet {
 
   // Every cell against v0; passes in scope and predicted cells against the parent. False: the variant ended there.
   base::Result<bool> time_all(const std::vector<model::Prediction>& predictions) {
-    const std::vector<repository::Cell> cells = all_cells(lab_.session());
+    const std::vector<repository::Cell> cells = all_cells(lab_.described());
     int done = 0;
     for (const repository::Cell& cell : cells) {
       lab_.ports().progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
@@ -112,7 +112,7 @@ class Gauntlet {
 
   base::Result<bool> time(const Contestant& baseline, const repository::Cell& cell, std::vector<CellResult>& results) {
     CellResult row{cell, {}, lab_.noise_floor_pct(cell)};
-    if (same_code(lab_.session().modes(), baseline.built, result_.contestant.built, cell)) {
+    if (same_code(lab_.described().modes(), baseline.built, result_.contestant.built, cell)) {
       row.comparison.ratio = row.comparison.ci_low = row.comparison.ci_high = row.comparison.wall_ratio = 1;
       row.comparison.verdict = model::Verdict::same;
       row.comparison.reason = "the same machine code and launch: not timed";
@@ -135,7 +135,7 @@ class Gauntlet {
   }
 
   base::Result<void> measure_memory() {
-    for (const std::string& x_value : lab_.session().sizes()) {
+    for (const std::string& x_value : lab_.described().sizes()) {
       auto before = lab_.memory(original_.variant, x_value);
       if (!before) return before.error();
       auto parent = lab_.memory(parent_.variant, x_value);
@@ -189,12 +189,12 @@ bool same_code(const std::vector<std::string>& modes, const repository::Built& a
 
 Aim aim_of(Lab& lab) {
   const model::Request& request = lab.profile().request;
-  return {target_mode(lab.session().modes(), request.scope), passes_in_scope(lab.session().modes(), request.scope),
+  return {target_mode(lab.described().modes(), request.scope), passes_in_scope(lab.described().modes(), request.scope),
           request.goal == "memory"};
 }
 
 base::Result<Contestant> contestant_of(Lab& lab, const model::Variant& variant) {
-  auto built = lab.session().build(variant);
+  auto built = lab.buildable().build(variant);
   if (!built) return built.error();
   return Contestant{variant, std::move(*built)};
 }

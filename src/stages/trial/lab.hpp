@@ -37,7 +37,10 @@ class Lab {
   Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options, const Ports& ports,
       const Workspace& workspace, Journal journal);
 
-  repository::Session& session() { return session_; }
+  const repository::Described& described() const { return session_; }
+  repository::Buildable& buildable() { return session_; }
+  repository::Timed& timed() { return session_; }
+  repository::Changeable& changeable() { return session_; }
   const model::Profile& profile() const { return profile_; }  // as given, at the ceilings of the last look at them
   Floors& floors() { return floors_; }
   const OptimizeOptions& options() const { return options_; }
