@@ -140,7 +140,7 @@ class Finalization {
   }
 
   base::Result<ThreeWay> three_way(const model::Variant& optimized) {
-    return measure_three_way(session_, inputs_.profile, original_, optimized,
+    return measure_three_way(session_, session_, session_, inputs_.profile, original_, optimized,
                              {options_.table, options_.verdict, options_.seed, options_.command}, ports_);
   }
 

@@ -21,33 +21,36 @@ constexpr double kSlowBaseline = 4;
 
 class ThreeWaySession {
  public:
-  ThreeWaySession(repository::Session& session, model::Profile& profile, const model::Variant& original,
+  ThreeWaySession(const repository::Described& kernel, repository::Buildable& buildable, repository::Timed& timed,
+                  model::Profile& profile, const model::Variant& original,
                   const model::Variant& optimized, const ThreeWayOptions& options, const Ports& ports)
-      : session_(session),
+      : kernel_(kernel),
+        buildable_(buildable),
+        timed_(timed),
         profile_(profile),
         original_(original),
         optimized_(optimized),
         options_(options),
         ports_(ports),
-        floors_(session, profile, ports),
+        floors_(timed, profile, ports),
         changed_(signature(original) != signature(optimized)) {}
 
   base::Result<ThreeWay> run() {
     if (changed_) {
-      auto before = session_.build(original_);
+      auto before = buildable_.build(original_);
       if (!before) return before.error();
-      auto after = session_.build(optimized_);
+      auto after = buildable_.build(optimized_);
       if (!after) return after.error();
       original_built_ = std::move(*before), optimized_built_ = std::move(*after);
     }
-    const std::vector<Cell> cells = all_cells(session_);
+    const std::vector<Cell> cells = all_cells(kernel_);
     int done = 0;
     for (const Cell& cell : cells) {
       if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
       ports_.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
       if (auto measured = measure(cell); !measured) return measured.error();
     }
-    for (const std::string& x_value : session_.sizes()) {
+    for (const std::string& x_value : kernel_.sizes()) {
       if (auto measured = memory(x_value); !measured) return measured.error();
     }
     add_shares();
@@ -74,7 +77,7 @@ class ThreeWaySession {
 
   // What decides first; then the rows beside it, which may be missing.
   base::Result<void> measure(const Cell& cell) {
-    const bool differs = changed_ && !same_code(session_.modes(), original_built_, optimized_built_, cell);
+    const bool differs = changed_ && !same_code(kernel_.modes(), original_built_, optimized_built_, cell);
     std::optional<model::Comparison> judged;
     if (differs) {
       auto compared = verdict(cell);
@@ -116,14 +119,14 @@ class ThreeWaySession {
     std::vector<measure::Subject*> others;
     std::vector<std::string> names;
     std::vector<std::pair<std::string, model::Quantiles>> recorded;
-    const model::BaselineRow* own = profiled(session_.own_provider(), cell);
-    for (const std::string& provider : session_.baseline_providers()) {
+    const model::BaselineRow* own = profiled(kernel_.own_provider(), cell);
+    for (const std::string& provider : kernel_.baseline_providers()) {
       const model::BaselineRow* known = profiled(provider, cell);
       if (known && own && known->p50 > kSlowBaseline * own->p50) {
         recorded.emplace_back(provider, model::Quantiles{known->p20, known->p50, known->p80, known->samples});
         continue;
       }
-      auto subject = session_.provider_subject(provider, cell);
+      auto subject = timed_.provider_subject(provider, cell);
       if (!subject) {
         if (auto left_out = without(provider + " " + cell.mode + " at " + cell.x_value, subject.error()); !left_out)
           return left_out;
@@ -153,19 +156,19 @@ class ThreeWaySession {
     Own own;
     for (const model::Variant* variant : {&original_, &optimized_}) {
       if (variant == &optimized_ && !differs) continue;
-      auto subject = session_.subject(*variant, cell);
+      auto subject = timed_.subject(*variant, cell);
       if (!subject) return subject.error();
       own.subjects.push_back(std::move(*subject));
     }
-    auto ceiling = session_.ceiling_subject(cell);
+    auto ceiling = timed_.ceiling_subject(cell);
     if (!ceiling) return ceiling.error();
     own.ceiling = std::move(*ceiling);
-    own.paired = measure::pair_with(own.subjects, own.ceiling.subject.get(), session_.clock());
+    own.paired = measure::pair_with(own.subjects, own.ceiling.subject.get(), timed_.clock());
     return own;
   }
 
   void add_paired_share(const Cell& cell, model::ThreeWayRow& row, const Own& own, std::size_t which) {
-    const double floor_ns = 1e6 * session_.floor(cell).floor_ms;
+    const double floor_ns = 1e6 * timed_.floor(cell).floor_ms;
     const auto share = measure::share_of_ceiling(own.paired[which]->pairs(), floor_ns, own.ceiling.expected_ns);
     if (share) row.share_of_ceiling_pct = share->share_pct, row.paired = share->paired;
   }
@@ -192,7 +195,7 @@ class ThreeWaySession {
     for (const auto& subject : own->paired) subjects.push_back(subject.get());
     if (differs) names.insert(names.begin(), "optimized");
     names.insert(names.begin(), "original");
-    auto timings = measure::interleave(subjects, session_.clock(), options_.table, others);
+    auto timings = measure::interleave(subjects, timed_.clock(), options_.table, others);
     if (!timings && !others.empty()) {
       const std::string rows = "other providers, " + cell.mode + " at " + cell.x_value;
       if (auto left_out = without(rows, timings.error()); !left_out) return left_out;
@@ -215,7 +218,7 @@ class ThreeWaySession {
     if (cell.mode == "full") return {};
     for (const auto& [provider, variant] : {std::pair{"original", &original_}, std::pair{"optimized", &optimized_}}) {
       if (variant == &optimized_ && !changed_) continue;
-      auto parts = session_.parts(*variant, cell);
+      auto parts = timed_.parts(*variant, cell);
       if (!parts) return without("the kernels alone of " + cell.mode + " at " + cell.x_value, parts.error());
       if (!*parts) return {};
       const double ms = (*parts)->kernel_ms();
@@ -226,9 +229,9 @@ class ThreeWaySession {
 
   // Nothing where the comparison can not be trusted: the warnings say why.
   base::Result<std::optional<model::Comparison>> verdict(const Cell& cell) {
-    auto before = session_.subject(original_, cell);
+    auto before = timed_.subject(original_, cell);
     if (!before) return before.error();
-    auto after = session_.subject(optimized_, cell);
+    auto after = timed_.subject(optimized_, cell);
     if (!after) return after.error();
     measure::CompareOptions options;
     options.budget = options_.verdict;
@@ -237,7 +240,7 @@ class ThreeWaySession {
     options.patience = kPatience;
     auto comparison = floors_.judge(cell, [&](double floor_ns) {
       options.floor_ns = floor_ns;
-      return measure::compare(**before, **after, session_.clock(), options);
+      return measure::compare(**before, **after, timed_.clock(), options);
     });
     if (!comparison && comparison.error().kind != base::ErrorKind::untrusted) return comparison.error();
     if (!comparison) {
@@ -248,7 +251,7 @@ class ThreeWaySession {
     const model::Comparison& c = *comparison;
     result_.speedups.push_back({cell.x_value, cell.mode, "speed", "ms", c.baseline_ms, c.candidate_ms, c.ratio,
                                 c.ci_low, c.ci_high, c.verdict});
-    const std::vector<std::string> passes = passes_in_scope(session_.modes(), profile_.request.scope);
+    const std::vector<std::string> passes = passes_in_scope(kernel_.modes(), profile_.request.scope);
     if (std::find(passes.begin(), passes.end(), cell.mode) != passes.end()) in_scope_.push_back(c);
     return std::optional(std::move(*comparison));
   }
@@ -270,17 +273,19 @@ class ThreeWaySession {
       if (needed) return base::Result<void>(use.error());
       return without("memory of " + provider + " at " + x_value, use.error());
     };
-    if (auto taken = take("original", session_.memory(original_, x_value), decides); !taken) return taken;
+    if (auto taken = take("original", timed_.memory(original_, x_value), decides); !taken) return taken;
     if (changed_) {
-      if (auto taken = take("optimized", session_.memory(optimized_, x_value), decides); !taken) return taken;
+      if (auto taken = take("optimized", timed_.memory(optimized_, x_value), decides); !taken) return taken;
     }
-    for (const std::string& provider : session_.baseline_providers()) {
-      if (auto taken = take(provider, session_.provider_memory(provider, x_value), false); !taken) return taken;
+    for (const std::string& provider : kernel_.baseline_providers()) {
+      if (auto taken = take(provider, timed_.provider_memory(provider, x_value), false); !taken) return taken;
     }
     return {};
   }
 
-  repository::Session& session_;
+  const repository::Described& kernel_;
+  repository::Buildable& buildable_;
+  repository::Timed& timed_;
   const model::Profile& profile_;
   const model::Variant &original_, &optimized_;
   const ThreeWayOptions& options_;
@@ -294,10 +299,11 @@ class ThreeWaySession {
 
 }  // namespace
 
-base::Result<ThreeWay> measure_three_way(repository::Session& session, model::Profile& profile,
+base::Result<ThreeWay> measure_three_way(const repository::Described& kernel, repository::Buildable& buildable,
+                                         repository::Timed& timed, model::Profile& profile,
                                          const model::Variant& original, const model::Variant& optimized,
                                          const ThreeWayOptions& options, const Ports& ports) {
-  return ThreeWaySession(session, profile, original, optimized, options, ports).run();
+  return ThreeWaySession(kernel, buildable, timed, profile, original, optimized, options, ports).run();
 }
 
 }  // namespace hone::stages

@@ -29,7 +29,8 @@ struct ThreeWayOptions {
 // look at the ceilings finds; every share of a ceiling is taken against the last look. Errors: the original or the optimized
 // kernel can not be run, or is faster than the physics floor (gate); memory where it is the goal; a stop. Whatever else can not
 // be measured is a row less.
-base::Result<ThreeWay> measure_three_way(repository::Session& session, model::Profile& profile,
+base::Result<ThreeWay> measure_three_way(const repository::Described& kernel, repository::Buildable& buildable,
+                                         repository::Timed& timed, model::Profile& profile,
                                          const model::Variant& original, const model::Variant& optimized,
                                          const ThreeWayOptions& options, const Ports& ports);
 

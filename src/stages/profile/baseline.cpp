@@ -13,10 +13,10 @@ namespace {
 
 using repository::Cell;
 
-std::vector<Cell> cells_of(const repository::Described& session, const model::Request& request) {
+std::vector<Cell> cells_of(const repository::Described& kernel, const model::Request& request) {
   std::vector<Cell> cells;
-  for (const std::string& x : session.sizes())
-    for (const std::string& mode : session.modes())
+  for (const std::string& x : kernel.sizes())
+    for (const std::string& mode : kernel.modes())
       if (request.scope == "general" || mode == request.scope) cells.push_back({x, mode});
   return cells;
 }
@@ -76,20 +76,20 @@ const model::BaselineRow* speed_row(const model::Profile& profile, const std::st
   return nullptr;
 }
 
-base::Result<void> measure_memory(repository::Session& session, const model::Variant& original,
-                                  model::Profile& profile) {
+base::Result<void> measure_memory(const repository::Described& kernel, repository::Timed& timed,
+                                  const model::Variant& original, model::Profile& profile) {
   auto add = [&](const std::string& x, const std::string& provider, const repository::MemoryUse& use) {
     auto exact = [](double value) { return model::Quantiles{value, value, value, 1}; };
     add_row(profile, {x, "full"}, provider, "memory", "MB", exact(use.peak_over_inputs_mb));
     add_row(profile, {x, "full"}, provider, "memory_saved_for_backward", "MB", exact(use.saved_for_backward_mb));
     add_row(profile, {x, "full"}, provider, "memory_callers_peak", "MB", exact(use.callers_peak_mb));
   };
-  for (const std::string& x : session.sizes()) {
-    auto own = session.memory(original, x);
+  for (const std::string& x : kernel.sizes()) {
+    auto own = timed.memory(original, x);
     if (!own) return own.error();
-    add(x, session.own_provider(), *own);
-    for (const std::string& provider : session.baseline_providers()) {
-      auto theirs = session.provider_memory(provider, x);
+    add(x, kernel.own_provider(), *own);
+    for (const std::string& provider : kernel.baseline_providers()) {
+      auto theirs = timed.provider_memory(provider, x);
       if (!theirs) return theirs.error();
       add(x, provider, *theirs);
     }
@@ -98,34 +98,35 @@ base::Result<void> measure_memory(repository::Session& session, const model::Var
 }
 
 // Where a pass holds more than its kernels: their time alone, and in words where the rest is worth a sentence.
-base::Result<void> measure_parts(repository::Session& session, const std::vector<Cell>& cells,
-                                 const model::Variant& original, model::Profile& profile) {
+base::Result<void> measure_parts(const repository::Described& kernel, repository::Timed& timed,
+                                 const std::vector<Cell>& cells, const model::Variant& original,
+                                 model::Profile& profile) {
   constexpr double kWorthASentence = 0.03;  // of the pass
   for (const Cell& cell : cells) {
     if (cell.mode == "full") continue;
-    auto parts = session.parts(original, cell);
+    auto parts = timed.parts(original, cell);
     if (!parts) return parts.error();
     if (!*parts) continue;
     // The pass as it was timed without the marks around its launches.
-    const model::BaselineRow* row = speed_row(profile, session.own_provider(), cell);
+    const model::BaselineRow* row = speed_row(profile, kernel.own_provider(), cell);
     const double pass = row ? row->p50 : (*parts)->pass_ms, kernels = (*parts)->kernel_ms();
-    add_row(profile, cell, session.own_provider(), "kernels", "ms", {kernels, kernels, kernels, (*parts)->samples});
+    add_row(profile, cell, kernel.own_provider(), "kernels", "ms", {kernels, kernels, kernels, (*parts)->samples});
     if (pass - kernels < kWorthASentence * pass) continue;
     std::vector<std::string> names;
     for (const auto& [name, ms] : (*parts)->kernels_ms) names.push_back(name);
     profile.baseline.observations.warnings.push_back(
         fmt::format("{} at {} = {}: {:.4f} of {:.4f} ms are in {}, the rest is what the framework does beside it",
-                    cell.mode, session.x_name(), cell.x_value, kernels, pass, base::join_text(names, " and ")));
+                    cell.mode, kernel.x_name(), cell.x_value, kernels, pass, base::join_text(names, " and ")));
   }
   return {};
 }
 
 }  // namespace
 
-base::Result<CeilingShares> measure_baseline(repository::Session& session, const Workspace& workspace,
-                                             const Ports& ports, model::Profile& profile) {
-  const std::vector<Cell> cells = cells_of(session, profile.request);
-  const model::Variant original = session.original();
+base::Result<CeilingShares> measure_baseline(const repository::Described& kernel, repository::Timed& timed,
+                                             const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  const std::vector<Cell> cells = cells_of(kernel, profile.request);
+  const model::Variant original = kernel.original();
   ports.progress.step(kBaseline);
   const measure::Budget budget = table_budget(profile.request);
   CeilingShares shares;
@@ -133,14 +134,14 @@ base::Result<CeilingShares> measure_baseline(repository::Session& session, const
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
     ports.progress.advance(done++, static_cast<int>(cells.size()),
-                           cell.mode + " at " + session.x_name() + " = " + cell.x_value);
+                           cell.mode + " at " + kernel.x_name() + " = " + cell.x_value);
     std::vector<std::unique_ptr<measure::Subject>> owned;
-    std::vector<std::string> providers = {session.own_provider()};
-    auto own = session.subject(original, cell);
+    std::vector<std::string> providers = {kernel.own_provider()};
+    auto own = timed.subject(original, cell);
     if (!own) return own.error();
     owned.push_back(std::move(*own));
-    for (const std::string& provider : session.baseline_providers()) {
-      auto subject = session.provider_subject(provider, cell);
+    for (const std::string& provider : kernel.baseline_providers()) {
+      auto subject = timed.provider_subject(provider, cell);
       if (!subject) return subject.error();
       owned.push_back(std::move(*subject));
       providers.push_back(provider);
@@ -148,12 +149,12 @@ base::Result<CeilingShares> measure_baseline(repository::Session& session, const
     // Nothing is decided on the others, and an eager pass may take a hundred times as long.
     std::vector<measure::Subject*> others;
     for (std::size_t i = 1; i < owned.size(); ++i) others.push_back(owned[i].get());
-    auto ceiling = session.ceiling_subject(cell);
+    auto ceiling = timed.ceiling_subject(cell);
     if (!ceiling) return ceiling.error();
-    measure::PairedSubject paired(*owned.front(), ceiling->subject.get(), session.clock());
-    auto timings = measure::interleave({&paired}, session.clock(), budget, others);
+    measure::PairedSubject paired(*owned.front(), ceiling->subject.get(), timed.clock());
+    auto timings = measure::interleave({&paired}, timed.clock(), budget, others);
     if (!timings) return timings.error();
-    const double floor_ns = 1e6 * session.floor(cell).floor_ms;
+    const double floor_ns = 1e6 * timed.floor(cell).floor_ms;
     if (auto share = measure::share_of_ceiling(paired.pairs(), floor_ns, ceiling->expected_ns)) shares[cell] = *share;
     if (!paired.problem().empty())
       warn(profile, cell, providers.front(), "its share of the ceiling is not paired: " + paired.problem());
@@ -164,19 +165,19 @@ base::Result<CeilingShares> measure_baseline(repository::Session& session, const
       add_row(profile, cell, providers[i], "wall", "ms", timing.wall_ms);
       const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);
       const std::string head = fmt::format("{} {} {} {} = {}, {}", profile.kernel, providers[i], cell.mode,
-                                           session.x_name(), cell.x_value, profile.created);
+                                           kernel.x_name(), cell.x_value, profile.created);
       if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
     }
   }
-  if (auto measured = measure_parts(session, cells, original, profile); !measured) return measured.error();
-  if (auto measured = measure_memory(session, original, profile); !measured) return measured.error();
+  if (auto measured = measure_parts(kernel, timed, cells, original, profile); !measured) return measured.error();
+  if (auto measured = measure_memory(kernel, timed, original, profile); !measured) return measured.error();
   return shares;
 }
 
-base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports,
-                                       model::Profile& profile) {
-  const std::vector<Cell> cells = cells_of(session, profile.request);
-  const model::Variant original = session.original();
+base::Result<void> measure_noise_floor(const repository::Described& kernel, repository::Timed& timed,
+                                       const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  const std::vector<Cell> cells = cells_of(kernel, profile.request);
+  const model::Variant original = kernel.original();
   ports.progress.step(kNoiseFloor);
   measure::CompareOptions options;
   options.seed = profile.request.seed;
@@ -185,15 +186,15 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   for (const Cell& cell : cells) {
     if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
     ports.progress.advance(done++, static_cast<int>(cells.size()),
-                           cell.mode + " at " + session.x_name() + " = " + cell.x_value);
-    auto a = session.subject(original, cell), b = session.subject(original, cell);
+                           cell.mode + " at " + kernel.x_name() + " = " + cell.x_value);
+    auto a = timed.subject(original, cell), b = timed.subject(original, cell);
     if (!a) return a.error();
     if (!b) return b.error();
-    auto floor = measure::noise_floor(**a, **b, session.clock(), options);
+    auto floor = measure::noise_floor(**a, **b, timed.clock(), options);
     if (!floor) return floor.error();
     floor->x_value = cell.x_value;
     floor->mode = cell.mode;
-    std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, session.x_name(),
+    std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, kernel.x_name(),
                                    cell.x_value, profile.created);
     const auto& comparison = floor->comparison;
     for (std::size_t i = 0; i < std::min(comparison.baseline_samples_ns.size(), comparison.candidate_samples_ns.size());
@@ -206,10 +207,11 @@ base::Result<void> measure_noise_floor(repository::Session& session, const Works
   return {};
 }
 
-void add_headroom(repository::Session& session, const CeilingShares& shares, model::Profile& profile) {
-  for (const Cell& cell : cells_of(session, profile.request)) {
-    const model::BaselineRow* row = speed_row(profile, session.own_provider(), cell);
-    const repository::PassFloor floor = session.floor(cell);
+void add_headroom(const repository::Described& kernel, repository::Timed& timed, const CeilingShares& shares,
+                  model::Profile& profile) {
+  for (const Cell& cell : cells_of(kernel, profile.request)) {
+    const model::BaselineRow* row = speed_row(profile, kernel.own_provider(), cell);
+    const repository::PassFloor floor = timed.floor(cell);
     if (!row || floor.floor_ms <= 0) continue;
     model::Headroom headroom;
     headroom.x_value = cell.x_value;

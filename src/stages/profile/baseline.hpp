@@ -20,14 +20,15 @@ inline constexpr char kBaseline[] = "baseline", kNoiseFloor[] = "noise floor";
 using CeilingShares = std::map<repository::Cell, measure::CeilingShare>;
 
 // Adds speed, wall and memory rows of v0 and of every baseline provider, interleaved, for each size and mode.
-base::Result<CeilingShares> measure_baseline(repository::Session& session, const Workspace& workspace,
-                                             const Ports& ports, model::Profile& profile);
+base::Result<CeilingShares> measure_baseline(const repository::Described& kernel, repository::Timed& timed,
+                                             const Workspace& workspace, const Ports& ports, model::Profile& profile);
 
 // Adds the A/A floor of every size and mode: v0 against a byte copy of itself.
-base::Result<void> measure_noise_floor(repository::Session& session, const Workspace& workspace, const Ports& ports,
-                                       model::Profile& profile);
+base::Result<void> measure_noise_floor(const repository::Described& kernel, repository::Timed& timed,
+                                       const Workspace& workspace, const Ports& ports, model::Profile& profile);
 
 // Adds the headroom rows from the floors of the session, the speed rows of v0 and its paired shares. Pure.
-void add_headroom(repository::Session& session, const CeilingShares& shares, model::Profile& profile);
+void add_headroom(const repository::Described& kernel, repository::Timed& timed, const CeilingShares& shares,
+                  model::Profile& profile);
 
 }  // namespace hone::stages

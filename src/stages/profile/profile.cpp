@@ -105,11 +105,12 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   profile.device = session.device();
   profile.device.ceilings = *ceilings;
 
-  auto shares = measure_baseline(session, workspace, ports, profile);
+  auto shares = measure_baseline(session, session, workspace, ports, profile);
   if (!shares) return shares.error();
-  add_headroom(session, *shares, profile);
+  add_headroom(session, session, *shares, profile);
   ports.documents.show_baseline(profile);
-  if (auto measured = measure_noise_floor(session, workspace, ports, profile); !measured) return measured.error();
+  if (auto measured = measure_noise_floor(session, session, workspace, ports, profile); !measured)
+    return measured.error();
   ports.progress.step(kConfiguration);
   auto configuration = session.configuration();
   if (!configuration) return configuration.error();
