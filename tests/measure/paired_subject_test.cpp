@@ -59,8 +59,9 @@ TEST_F(PairedTest, TheCeilingsProgramAddsAtMostItsShareOfTheTime) {
     PairedSubject paired(kernel, &ceiling, clock_);
     for (int i = 0; i < 200; ++i) ASSERT_TRUE(paired.sample());
     EXPECT_GE(ceiling.runs(), kFewestPairs);
-    if (ceiling.runs() > kFewestPairs + 1)
+    if (ceiling.runs() > kFewestPairs + 1) {
       EXPECT_LE(ceiling.runs() * longer, 1.1 * kMostTimeForCeilings * 200) << longer;
+    }
     EXPECT_GE(static_cast<int>(paired.pairs().size()), kFewestPairs);
   }
 }

@@ -129,7 +129,9 @@ TEST_F(DeviceCeilingsTest, BeyondTheAgreementTheyAreMeasuredAnew) {
     EXPECT_EQ(measured_, before + 1);
     EXPECT_DOUBLE_EQ(ceilings->p50("copy_bytes_per_s"), rate);
     EXPECT_FALSE(one.ceilings->origin().kept);
-    if (before > 0) EXPECT_THAT(ceilings->notes, Contains(HasSubstr("kept ones did not stand: a copy runs at")));
+    if (before > 0) {
+      EXPECT_THAT(ceilings->notes, Contains(HasSubstr("kept ones did not stand: a copy runs at")));
+    }
   }
   EXPECT_EQ(swept_, 1) << "the cache's size does not move with the memory's speed";
 }
@@ -184,7 +186,9 @@ TEST_F(DeviceCeilingsTest, ABrokenFileNeverEndsARun) {
     ASSERT_TRUE(ceilings) << text.substr(0, 200);
     EXPECT_DOUBLE_EQ(ceilings->p50("read_bytes_per_s"), 24e9);
     EXPECT_EQ(device_.info().last_level_cache_bytes(), 16 * MiB);
-    if (measured_ > before) EXPECT_THAT(one.ceilings->origin().refused, ::testing::Not(IsEmpty()));
+    if (measured_ > before) {
+      EXPECT_THAT(one.ceilings->origin().refused, ::testing::Not(IsEmpty()));
+    }
   }
   EXPECT_GT(measured_, static_cast<int>(texts.size()) * 9 / 10) << "the hash notices nearly all of them";
 }
