@@ -8,7 +8,8 @@ namespace hone::base {
 std::optional<std::int64_t> seconds_of_utc(const std::string& text) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, end = 0;
   if (text.size() != 20 ||
-      std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &year, &month, &day, &hour, &minute, &second, &end) != 6 ||
+      std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &year, &month, &day, &hour, &minute, &second, &end) !=
+          6 ||
       end != 20)
     return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),

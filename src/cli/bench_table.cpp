@@ -125,7 +125,9 @@ base::Result<void> bench_kernel(const repository::Described& kernel, repository:
       row_of_subject.insert(row_of_subject.end(), row_of_other.begin(), row_of_other.end());
       std::string untrusted;
       if (!timings) untrusted = timings.error().where + ": " + timings.error().found;
-      const auto trouble_of = [&](std::size_t i) { return rows[row_of_subject[i]].provider + ": " + (*timings)[i].note; };
+      const auto trouble_of = [&](std::size_t i) {
+        return rows[row_of_subject[i]].provider + ": " + (*timings)[i].note;
+      };
       for (std::size_t i = 0; timings && i < subjects.size(); ++i)
         if ((*timings)[i].kept_disturbed) untrusted = trouble_of(i);
       for (std::size_t i = 0; i < row_of_subject.size(); ++i) {
@@ -171,9 +173,9 @@ void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
       if (!worst_row || ratio < worst) worst = ratio, worst_row = &row;
     }
     if (count > 0)
-      out << fmt::format(
-          "{} against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n", held->provider,
-          other, std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode, worst_row->shape);
+      out << fmt::format("{} against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n",
+                         held->provider, other, std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode,
+                         worst_row->shape);
   }
 }
 
@@ -200,11 +202,10 @@ render::Table table_of(const std::vector<BenchRow>& rows) {
     if (row.missing.empty() && row.device_ms.p50 > 0) {
       cells.insert(cells.end(), {fmt::format("{:.4f}", row.device_ms.p50), fmt::format("{:.4f}", row.wall_ms.p50),
                                  fmt::format("{:.2f}", row.bytes / row.device_ms.p50 / 1e6),
-                                 fmt::format("{:.1f} %", 100 * row.share_of_ceiling),
-                                 note_of(row)});
+                                 fmt::format("{:.1f} %", 100 * row.share_of_ceiling), note_of(row)});
     } else {
-      cells.insert(cells.end(), {"-", "-", "-", "-",
-                                 row.missing.empty() ? "not measured, see below" : "absent: " + row.missing});
+      cells.insert(cells.end(),
+                   {"-", "-", "-", "-", row.missing.empty() ? "not measured, see below" : "absent: " + row.missing});
     }
     table.add_row(std::move(cells), row.own ? render::Ink::plain : render::Ink::dim);
   }
@@ -222,7 +223,8 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
   out << "\n" << table_of(rows).terminal(style) << "\n";
   for (const std::string& line :
        render::wrap("GB/s counts the minimum traffic of the pass (each input read once, each output written once); "
-                    "ceiling is the share of the roofline bound, which the ceiling's own program gave between the samples of the "
+                    "ceiling is the share of the roofline bound, which the ceiling's own program gave between the "
+                    "samples of the "
                     "kernel; other providers' shares use the ceilings above. Medians; all "
                     "providers of a row are interleaved in one session.",
                     style.width))
@@ -245,7 +247,8 @@ std::string bench_json(const std::vector<BenchRow>& rows, const model::Ceilings&
       item["wall_ms"] = row.wall_ms.p50;
       item["share_of_ceiling"] = row.share_of_ceiling;
       if (row.paired.pairs > 0)
-        item["paired"] = {{"pairs", row.paired.pairs}, {"low_pct", row.paired.low_pct}, {"high_pct", row.paired.high_pct}};
+        item["paired"] = {
+            {"pairs", row.paired.pairs}, {"low_pct", row.paired.low_pct}, {"high_pct", row.paired.high_pct}};
       item["samples"] = row.device_ms.samples;
     } else {
       for (const char* key : {"device_ms", "wall_ms", "share_of_ceiling"}) item[key] = nullptr;

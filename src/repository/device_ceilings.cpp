@@ -21,23 +21,23 @@ constexpr int kMeasuring = 1;  // counts up when the way of measuring changes, s
 constexpr std::uint64_t kLargestFile = 1 << 20;
 constexpr int kLooks = 5;
 constexpr const char* kOriginNote = "origin: ";  // of the run that tells it, so it is not kept
-constexpr double kWholeBuffers = 1e18;  // bytes: more than any buffer
+constexpr double kWholeBuffers = 1e18;           // bytes: more than any buffer
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f} GB/s", bytes_per_s / 1e9); }
 
 // The copy that the shapes run: the quicker of both kinds of stores.
 std::string quickest_copy(const model::Ceilings& ceilings) {
   return ceilings.p50("copy_streaming_bytes_per_s") > ceilings.p50("copy_bytes_per_s") ? "copy_streaming_bytes_per_s"
-                                                                                      : "copy_bytes_per_s";
+                                                                                       : "copy_bytes_per_s";
 }
 
 }  // namespace
 
 std::string describe(const CeilingOrigin& origin) {
   if (origin.kept)
-    return fmt::format("kept in {}, measured {}; a copy now runs at {:.0f} % of the kept one (they stand within {:.0f} %)",
-                       origin.path, base::age_text(origin.age_s), 100 * origin.looked_over_kept,
-                       100 * DeviceCeilings::kAgreement);
+    return fmt::format(
+        "kept in {}, measured {}; a copy now runs at {:.0f} % of the kept one (they stand within {:.0f} %)",
+        origin.path, base::age_text(origin.age_s), 100 * origin.looked_over_kept, 100 * DeviceCeilings::kAgreement);
   std::string text = "measured now";
   if (!origin.refused.empty()) text += "; kept ones did not stand: " + origin.refused;
   if (!origin.not_written.empty())
@@ -49,9 +49,9 @@ std::string describe(const CeilingOrigin& origin) {
 
 std::string DeviceCeilings::identity() const {
   const model::DeviceInfo& info = device_.info();
-  std::string text = fmt::format("{} {}, {}, {} cores, {} bytes of memory, driver {}, compiler {}, caches", info.kind,
-                                 info.name, info.architecture, info.sm_count, info.total_memory_bytes, info.driver,
-                                 info.compiler);
+  std::string text =
+      fmt::format("{} {}, {}, {} cores, {} bytes of memory, driver {}, compiler {}, caches", info.kind, info.name,
+                  info.architecture, info.sm_count, info.total_memory_bytes, info.driver, info.compiler);
   for (const model::Cache& cache : info.caches)
     text += fmt::format(" L{} {} of {}", cache.level, cache.bytes, cache.shared_by_cores);
   return text;
@@ -108,8 +108,11 @@ void DeviceCeilings::recall_cache_size() {
 base::Result<void> DeviceCeilings::learn_cache_size() {
   recall_cache_size();
   if (cache_measured_) return {};
+  if (cache_tried_) return {};
+  cache_tried_ = true;
   auto bytes = device_.measure_cache_size({});
-  if (!bytes) return bytes.error();
+  if (!bytes && bytes.error().kind == base::ErrorKind::interrupted) return bytes.error();
+  if (!bytes) return {};  // no memory or no compiler: measuring the ceilings meets that too, and says it
   cache_measured_ = true;
   device_.use_cache_size(*bytes);
   save(quick_);
@@ -136,8 +139,9 @@ base::Result<bool> DeviceCeilings::confirm(model::KeptCeilings kept, std::int64_
   const std::string copy = quickest_copy(kept.ceilings);
   const double kept_rate = kept.ceilings.p50(copy);
   auto seen = look(kept.ceilings);
-  if (!seen) return seen.error();
-  if (!*seen || !(kept_rate > 0)) return false;
+  if (!seen && seen.error().kind == base::ErrorKind::interrupted) return seen.error();
+  if (!seen) origin_.refused = "they could not be checked: " + seen.error().found;
+  if (!seen || !*seen || !(kept_rate > 0)) return false;
   const double ratio = (*seen)->p50 / kept_rate;
   if (!(std::abs(ratio - 1) <= kAgreement)) {
     origin_.refused = fmt::format("a copy runs at {}, {} when they were measured {}", gigabytes((*seen)->p50),
@@ -211,7 +215,8 @@ base::Result<CeilingSubject> DeviceCeilings::beside(const PassFloor& floor) {
   if (!known_ || known_->by_name.empty() || floor.ceiling.empty() || matrix) return CeilingSubject{};
   if (programs_ == nullptr) {
     auto programs = device_.ceiling_programs(*known_);
-    if (!programs) return programs.error();
+    if (!programs && programs.error().kind == base::ErrorKind::interrupted) return programs.error();
+    if (!programs) return CeilingSubject{nullptr, 0, base::describe(programs.error())};
     programs_ = std::move(*programs);
   }
   if (programs_ == nullptr) return CeilingSubject{};
@@ -220,10 +225,11 @@ base::Result<CeilingSubject> DeviceCeilings::beside(const PassFloor& floor) {
       arithmetic ? programs_->arithmetic() : programs_->traffic(floor.bytes_read, floor.bytes_written);
   if (run.launches.empty()) return CeilingSubject{};
   auto subject = std::make_unique<LaunchSubject>("ceiling", device_);
-  subject->add(run.launches, [] { return base::Result<void>(); }, programs_);
+  subject->add(
+      run.launches, [] { return base::Result<void>(); }, programs_);
   const measure::PhysicsFloor at_ceilings =
       measure::physics_floor({run.bytes_read, run.bytes_written, run.flops}, *known_);
-  return CeilingSubject{std::move(subject), at_ceilings.reference_ns};
+  return CeilingSubject{std::move(subject), at_ceilings.reference_ns, ""};
 }
 
 }  // namespace hone::repository

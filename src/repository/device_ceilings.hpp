@@ -51,11 +51,11 @@ class DeviceCeilings {
 
   // Tells the device the effective size of its cache: the kept one, without measuring anything.
   void recall_cache_size();
-  // The same; measures it where none is kept.
+  // The same; measures it where none is kept. What can not be measured leaves the reported size. Errors: a stop by the user.
   base::Result<void> learn_cache_size();
 
   // The ceiling's program that belongs to a pass, with its time at the ceilings in use. Without subject where these are not
-  // known, where the device has no such program, and for matrix products.
+  // known, where the device has no such program, and for matrix products. Errors: a stop by the user.
   base::Result<CeilingSubject> beside(const PassFloor& floor);
 
  private:
@@ -75,8 +75,9 @@ class DeviceCeilings {
   const std::string directory_;
   std::optional<model::Ceilings> known_;
   bool quick_ = false;  // how those in use were measured
-  bool taken_ = false;  // those in use are a document's: they may be another machine's, and are not written into the file
-  bool cache_recalled_ = false, cache_measured_ = false;
+  bool taken_ =
+      false;  // those in use are a document's: they may be another machine's, and are not written into the file
+  bool cache_recalled_ = false, cache_tried_ = false, cache_measured_ = false;
   CeilingOrigin origin_;
   std::shared_ptr<device::CeilingPrograms> programs_;  // of the shapes of those in use
 };

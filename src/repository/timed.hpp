@@ -47,6 +47,7 @@ struct PassFloor {
 struct CeilingSubject {
   std::unique_ptr<measure::Subject> subject;  // null where there is none
   double expected_ns = 0;
+  std::string problem = {};  // why there is none although the device has such programs: no memory for them
 };
 
 class Timed {

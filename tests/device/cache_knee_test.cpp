@@ -65,9 +65,17 @@ TEST(CacheKnee, WithoutAKneeNothingIsKnown) {
 // As read by an H200, whose L2 has 60 MiB and holds 50: short launches are slower, whatever the cache.
 TEST(CacheKnee, AGpusCurveRisesBeforeItFalls) {
   std::vector<CachePoint> curve;
-  for (const auto& [mebibytes, rate] : std::initializer_list<std::pair<double, double>>{
-           {4.1, 4.71}, {8.2, 6.1}, {12.4, 6.65}, {16.5, 6.85}, {24.8, 7.42}, {33, 7.75}, {49.5, 8.07}, {61.9, 4.43},
-           {90.8, 4.38}, {136.1, 4.36}, {259.9, 4.36}})
+  for (const auto& [mebibytes, rate] : std::initializer_list<std::pair<double, double>>{{4.1, 4.71},
+                                                                                        {8.2, 6.1},
+                                                                                        {12.4, 6.65},
+                                                                                        {16.5, 6.85},
+                                                                                        {24.8, 7.42},
+                                                                                        {33, 7.75},
+                                                                                        {49.5, 8.07},
+                                                                                        {61.9, 4.43},
+                                                                                        {90.8, 4.38},
+                                                                                        {136.1, 4.36},
+                                                                                        {259.9, 4.36}})
     curve.push_back({static_cast<std::int64_t>(mebibytes * MiB), rate * 1e12});
   EXPECT_NEAR(mib(curve), 49.5, 0.1);
 }

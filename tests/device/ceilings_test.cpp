@@ -44,7 +44,8 @@ TEST_F(CeilingsTest, AllAreMeasuredWithTheirSpread) {
 }
 
 TEST_F(CeilingsTest, LittleMemoryBoundsTheWorkingSetAndIsSaid) {
-  const auto ceilings = measure_ceilings(*device_, {64 << 20, 64 << 20, 128 << 20, device_->info().sm_count}, {true}, clock_);
+  const auto ceilings =
+      measure_ceilings(*device_, {64 << 20, 64 << 20, 128 << 20, device_->info().sm_count}, {true}, clock_);
   ASSERT_TRUE(ceilings) << base::describe(ceilings.error());
   EXPECT_THAT(ceilings->notes, Contains(HasSubstr("working set 32 MiB")));
   EXPECT_THAT(ceilings->notes, Contains(HasSubstr("memory bounded")));

@@ -20,9 +20,8 @@ constexpr double own_ns = 4e6, ceiling_ns = 3e6;
 class PairedTest : public ::testing::Test {
  protected:
   ScriptedSubject scripted(const char* name, double ns) {
-    return {name, clock_, [this, ns](int) {
-              return run_of(ns / speed() * std::exp(0.01 * std::normal_distribution<>()(random_)));
-            }};
+    return {name, clock_,
+            [this, ns](int) { return run_of(ns / speed() * std::exp(0.01 * std::normal_distribution<>()(random_))); }};
   }
   // Of memory now, as a share of what it was when the ceilings were measured: a wave between 0.45 and 1.2.
   double speed() {
@@ -35,7 +34,8 @@ class PairedTest : public ::testing::Test {
 };
 
 TEST_F(PairedTest, TheShareHoldsWhileTheSpeedOfMemoryMoves) {
-  auto kernel = scripted("kernel", own_ns), eager = scripted("eager", 5 * own_ns), ceiling = scripted("copy", ceiling_ns);
+  auto kernel = scripted("kernel", own_ns), eager = scripted("eager", 5 * own_ns),
+       ceiling = scripted("copy", ceiling_ns);
   PairedSubject paired(kernel, &ceiling, clock_);
   Budget budget;
   budget.min_samples = 30, budget.max_samples = 30;

@@ -167,10 +167,18 @@ TEST_F(DeviceCeilingsTest, OthersDevicesVersionsAgesAndQuickOnesDoNotStand) {
 TEST_F(DeviceCeilingsTest, ABrokenFileNeverEndsARun) {
   ASSERT_TRUE(run().ceilings->ceilings(false));
   const std::string path = file(), whole = *files_.read(path);
-  std::vector<std::string> texts = {"", "null", "[]", "{}", "\"", std::string(3, '\0'), std::string(2 << 20, ' '),
-                                    std::string(100'000, '['), R"({"schema":"hone.ceilings/2"})",
+  std::vector<std::string> texts = {"",
+                                    "null",
+                                    "[]",
+                                    "{}",
+                                    "\"",
+                                    std::string(3, '\0'),
+                                    std::string(2 << 20, ' '),
+                                    std::string(100'000, '['),
+                                    R"({"schema":"hone.ceilings/2"})",
                                     R"({"schema":"hone.ceilings/1","content_hash":"","content":{}})",
-                                    R"({"schema":"hone.profile/1"})", whole + whole};
+                                    R"({"schema":"hone.profile/1"})",
+                                    whole + whole};
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) texts.push_back(whole.substr(0, bytes));
   for (std::size_t at = 0; at < whole.size(); at += 5) {
     std::string changed = whole;
@@ -257,10 +265,35 @@ TEST_F(DeviceCeilingsTest, BesideAPassRunsTheProgramOfItsCeiling) {
   EXPECT_EQ(one.ceilings->beside(floor)->subject, nullptr);
 }
 
+// A GPU whose memory others hold: what runs beside a kernel costs its pairs, not the profile.
+TEST_F(DeviceCeilingsTest, WhatCanNotBeMeasuredBesideAKernelIsSaidAndEndsNothing) {
+  ASSERT_TRUE(run().ceilings->ceilings(false));
+  const base::Error full{base::ErrorKind::preflight, "memory", "0 bytes free", "cuda:0", ""};
+  device_.programs_error = full;
+  auto one = run();
+  ASSERT_TRUE(one.ceilings->ceilings(false));
+  EXPECT_EQ(measured_, 2);
+  EXPECT_THAT(one.ceilings->origin().refused, HasSubstr("0 bytes free"));
+  auto beside = one.ceilings->beside({96.0 * MiB, 1, 4, 3, "copy_bytes_per_s", 48.0 * MiB, 48.0 * MiB});
+  ASSERT_TRUE(beside);
+  EXPECT_EQ(beside->subject, nullptr);
+  EXPECT_THAT(beside->problem, HasSubstr("0 bytes free"));
+  device_.on_cache_size = [&]() -> base::Result<std::int64_t> { return full; };
+  device_.program_version = "none is kept";
+  auto other = run();
+  EXPECT_TRUE(other.ceilings->learn_cache_size());
+  EXPECT_EQ(device_.info().last_level_cache_bytes(), 32 * MiB) << "as reported";
+  device_.on_cache_size = []() -> base::Result<std::int64_t> {
+    return base::Error{base::ErrorKind::interrupted, "a sweep", "stopped by the user", "", ""};
+  };
+  EXPECT_FALSE(run().ceilings->learn_cache_size());
+}
+
 // The whole of it: a machine that reports its host's cache, whose default settings rest on the effective one.
 TEST_F(DeviceCeilingsTest, DefaultSettingsRestOnTheEffectiveCacheAndLaterStagesOnTheProfiles) {
   device_.described.caches.back() = {3, 480 * MiB, 2};
-  const auto shipped = [&](const model::Request& request, DeviceCeilings* ceilings, model::Request* resolved = nullptr) {
+  const auto shipped = [&](const model::Request& request, DeviceCeilings* ceilings,
+                           model::Request* resolved = nullptr) {
     native::NativeContext context{device_, files_, clock_, "/settings"};
     if (ceilings != nullptr) context.ceilings = std::shared_ptr<DeviceCeilings>(ceilings, [](DeviceCeilings*) {});
     native::NativeRepository repository(context);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ class PlayedDevice final : public device::Device {
   std::function<base::Result<model::Ceilings>(bool quick)> on_ceilings;
   std::function<base::Result<std::int64_t>()> on_cache_size;
   std::function<std::unique_ptr<device::CeilingPrograms>()> on_programs;
+  std::optional<base::Error> programs_error;
   std::string program_version = "1";
   int runs = 0;  // timed ones
 
@@ -37,6 +39,7 @@ class PlayedDevice final : public device::Device {
   }
   std::string ceiling_program_version() const override { return program_version; }
   base::Result<std::unique_ptr<device::CeilingPrograms>> ceiling_programs(const model::Ceilings&) override {
+    if (programs_error) return *programs_error;
     return on_programs ? on_programs() : nullptr;
   }
   base::Result<std::int64_t> measure_cache_size(const device::CeilingOptions&) override {

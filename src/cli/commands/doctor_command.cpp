@@ -121,8 +121,7 @@ int run_doctor(const CommandContext& context) {
   auto device = open_device(context.machine, context.meant.device);
   if (!device) return fail(context, device.error());
   const model::DeviceInfo& info = (*device)->info();
-  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live,
-                            context.meant.talk.verbose);
+  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose);
   const auto kept = ceilings_of(context.machine, **device);
   base::Result<model::Ceilings> ceilings = model::Ceilings{};
   if (!info.compiler.empty()) {
@@ -167,32 +166,33 @@ int run_doctor(const CommandContext& context) {
     nlohmann::json caches = nlohmann::json::array();
     for (const model::Cache& cache : info.caches)
       caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by_cores", cache.shared_by_cores}});
-    nlohmann::json document = {{"schema", "hone.doctor/1"},
-                               {"devices",
-                                {{{"id", info.id},
-                                  {"name", info.name},
-                                  {"kind", info.kind},
-                                  {"architecture", info.architecture},
-                                  {"compute_capability", info.compute_capability},
-                                  {"isa", info.isa},
-                                  {"cores", info.sm_count},
-                                  {"caches", caches},
-                                  {"reported_last_level_cache_bytes", info.reported_last_level_cache_bytes()},
-                                  {"effective_last_level_cache_bytes", effective > 0 ? nlohmann::json(effective) : nullptr},
-                                  {"total_memory_bytes", info.total_memory_bytes},
-                                  {"compiler", info.compiler},
-                                  {"driver", info.driver},
-                                  {"ceilings", measured},
-                                  {"ceilings_origin",
-                                   {{"kept", origin.kept},
-                                    {"file", origin.path},
-                                    {"measured_at", ceilings->measured_at},
-                                    {"age_s", origin.kept ? nlohmann::json(origin.age_s) : nullptr},
-                                    {"why_not_kept_ones", origin.refused},
-                                    {"why_not_written", origin.not_written}}},
-                                  {"notes", ceilings->notes}}}},
-                               {"parts", found},
-                               {"configuration", context.meant.configuration}};
+    nlohmann::json document = {
+        {"schema", "hone.doctor/1"},
+        {"devices",
+         {{{"id", info.id},
+           {"name", info.name},
+           {"kind", info.kind},
+           {"architecture", info.architecture},
+           {"compute_capability", info.compute_capability},
+           {"isa", info.isa},
+           {"cores", info.sm_count},
+           {"caches", caches},
+           {"reported_last_level_cache_bytes", info.reported_last_level_cache_bytes()},
+           {"effective_last_level_cache_bytes", effective > 0 ? nlohmann::json(effective) : nullptr},
+           {"total_memory_bytes", info.total_memory_bytes},
+           {"compiler", info.compiler},
+           {"driver", info.driver},
+           {"ceilings", measured},
+           {"ceilings_origin",
+            {{"kept", origin.kept},
+             {"file", origin.path},
+             {"measured_at", ceilings->measured_at},
+             {"age_s", origin.kept ? nlohmann::json(origin.age_s) : nullptr},
+             {"why_not_kept_ones", origin.refused},
+             {"why_not_written", origin.not_written}}},
+           {"notes", ceilings->notes}}}},
+        {"parts", found},
+        {"configuration", context.meant.configuration}};
     context.out << document.dump(2) << "\n";
     return code;
   }
@@ -205,10 +205,11 @@ int run_doctor(const CommandContext& context) {
   for (const model::Cache& cache : info.caches)
     context.out << fmt::format("  L{} {} KiB, shared by {} {}\n", cache.level, cache.bytes >> 10, cache.shared_by_cores,
                                gpu ? "multiprocessors" : "cores");
-  context.out << (effective > 0 ? fmt::format("  last-level cache: {:.0f} MiB effective, measured; {:.0f} MiB as reported\n",
-                                              static_cast<double>(effective) / 1048576,
-                                              static_cast<double>(info.reported_last_level_cache_bytes()) / 1048576)
-                                : "  last-level cache: no effective size was measured, the reported one is used\n");
+  context.out << (effective > 0
+                      ? fmt::format("  last-level cache: {:.0f} MiB effective, measured; {:.0f} MiB as reported\n",
+                                    static_cast<double>(effective) / 1048576,
+                                    static_cast<double>(info.reported_last_level_cache_bytes()) / 1048576)
+                      : "  last-level cache: no effective size was measured, the reported one is used\n");
   if (gpu)
     context.out << fmt::format(
         "  {} KiB shared memory a block, {} registers and {} threads a multiprocessor\n  driver {}, compiler {}\n",

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int sink_bytes = 64 * 4096;
 constexpr std::int64_t fma_rounds = 400'000;
-constexpr std::int64_t fewest_bytes = 32 << 20;  // of a run beside a kernel: 1 to 2 ms, in which the start does not show
+constexpr std::int64_t fewest_bytes =
+    32 << 20;  // of a run beside a kernel: 1 to 2 ms, in which the start does not show
 
 ProgramSource ceiling_source() {
   ProgramSource source;
@@ -32,7 +33,8 @@ base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(Device& device, i
   bench->program_ = *program;
   for (auto* buffer : {&bench->first_, &bench->second_, &bench->sink_}) {
     if (buffer == &bench->first_ && buffers == Buffers::read_alone) continue;
-    auto allocated = device.allocate(buffer == &bench->sink_ ? sink_bytes : static_cast<std::size_t>(bench->half_bytes_));
+    auto allocated =
+        device.allocate(buffer == &bench->sink_ ? sink_bytes : static_cast<std::size_t>(bench->half_bytes_));
     if (!allocated) return allocated.error();
     *buffer = std::move(*allocated);
   }

@@ -102,8 +102,8 @@ class Measurement {
 };
 
 base::Result<void> Measurement::prepare() {
-  const std::int64_t wanted = std::max({4 * plan_.cache_bytes, smallest_set_bytes,
-                                        std::min(4 * plan_.all_last_level_bytes, most_for_reported_bytes)});
+  const std::int64_t wanted = std::max(
+      {4 * plan_.cache_bytes, smallest_set_bytes, std::min(4 * plan_.all_last_level_bytes, most_for_reported_bytes)});
   std::int64_t set_bytes = std::min(wanted, largest_set_bytes);
   if (plan_.available_bytes > 0) set_bytes = std::min(set_bytes, plan_.available_bytes / 4);
   if (set_bytes / 2 < 4 * kCeilingBlockBytes) {
@@ -114,12 +114,12 @@ base::Result<void> Measurement::prepare() {
   auto bench = CeilingBench::make(device_, plan_.cores, set_bytes / 2, {});
   if (!bench) return bench.error();
   bench_ = std::move(*bench);
-  result_.notes.push_back(
-      fmt::format("working set {} MiB, {} cores, last-level caches {} MiB together{}; caches emptied before each sample",
-                  2 * bench_->half_bytes() >> 20, plan_.cores, plan_.cache_bytes >> 20,
-                  plan_.cache_bytes == plan_.all_last_level_bytes
-                      ? ""
-                      : fmt::format(" by measurement, {} MiB as reported", plan_.all_last_level_bytes >> 20)));
+  result_.notes.push_back(fmt::format(
+      "working set {} MiB, {} cores, last-level caches {} MiB together{}; caches emptied before each sample",
+      2 * bench_->half_bytes() >> 20, plan_.cores, plan_.cache_bytes >> 20,
+      plan_.cache_bytes == plan_.all_last_level_bytes
+          ? ""
+          : fmt::format(" by measurement, {} MiB as reported", plan_.all_last_level_bytes >> 20)));
   if (2 * bench_->half_bytes() < wanted / 2)
     result_.notes.push_back("memory bounded the working set below 4 times the last-level caches");
   result_.notes.push_back(
@@ -140,14 +140,16 @@ void Measurement::measure_bandwidths() {
                         {"write_streaming_bytes_per_s", "ceiling_write_streaming", 1}};
   for (const Test& test : tests) {
     auto measured = measure_bandwidth(test.name, test.buffers);
-    if (measured) keep(test.ceiling, summarize(std::move(measured->second)), measured->first);
-    else keep(test.ceiling, measured.error());
+    if (measured)
+      keep(test.ceiling, summarize(std::move(measured->second)), measured->first);
+    else
+      keep(test.ceiling, measured.error());
   }
 }
 
 // A short look at each shape chooses the one whose samples count.
 base::Result<std::pair<std::string, std::vector<double>>> Measurement::measure_bandwidth(const std::string& name,
-                                                                                       int buffers) {
+                                                                                         int buffers) {
   std::optional<Launch> best;
   double least_ns = 0;
   for (const int streams : {1, 2, 4}) {
@@ -182,7 +184,8 @@ base::Result<model::Ceiling> Measurement::measure_memory_latency() {
   // The program follows addresses: one launch tells where the buffer is.
   const Argument sink = bench_->sink(), memory = bench_->from();
   const std::int64_t none = 0;
-  if (auto asked = device_.run({bench_->launch("ceiling_chase", 1, {sink, memory, none}, 1)}); !asked) return asked.error();
+  if (auto asked = device_.run({bench_->launch("ceiling_chase", 1, {sink, memory, none}, 1)}); !asked)
+    return asked.error();
   std::uint64_t address = 0;
   if (auto read = device_.download(&address, bench_->sink(), sizeof address); !read) return read.error();
   for (std::size_t i = 0; i < places; ++i) {
@@ -243,8 +246,8 @@ base::Result<std::int64_t> measure_cache_size(Device& device, const CeilingPlan&
                                               base::Clock& clock) {
   std::int64_t largest = std::clamp(2 * plan.all_last_level_bytes, smallest_set_bytes, largest_swept_bytes);
   if (plan.available_bytes > 0) largest = std::min(largest, plan.available_bytes / 4);
-  const auto sizes = working_sets(
-      std::max(smallest_swept_bytes, 2 * below_last_level_bytes(plan, device.info())), largest);
+  const auto sizes =
+      working_sets(std::max(smallest_swept_bytes, 2 * below_last_level_bytes(plan, device.info())), largest);
   if (sizes.size() < 2) return std::int64_t{0};
   auto bench = CeilingBench::make(device, plan.cores, sizes.back(), {}, CeilingBench::Buffers::read_alone);
   if (!bench) return bench.error();

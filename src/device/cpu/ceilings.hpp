@@ -11,7 +11,7 @@ namespace hone::device::cpu {
 struct CeilingPlan {
   std::int64_t all_last_level_bytes = 0;  // as the system reports
   std::int64_t cache_bytes = 0;           // the effective size where it is known, otherwise the same
-  std::int64_t available_bytes = 0;  // 0: not known
+  std::int64_t available_bytes = 0;       // 0: not known
   int cores = 1;
 };
 

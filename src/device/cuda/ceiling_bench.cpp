@@ -34,17 +34,15 @@ CeilingShape CeilingShape::parse(const std::string& text) {
 base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(const std::shared_ptr<GpuSession>& session,
                                                                const CudaCompiler& compiler,
                                                                const Capability& capability, int multiprocessors,
-                                                               std::int64_t half_bytes,
-                                                               const model::Ceilings& shapes) {
-  std::unique_ptr<CeilingBench> bench(
-      new CeilingBench(multiprocessors, half_bytes / vector_bytes * vector_bytes));
+                                                               std::int64_t half_bytes, const model::Ceilings& shapes) {
+  std::unique_ptr<CeilingBench> bench(new CeilingBench(multiprocessors, half_bytes / vector_bytes * vector_bytes));
   auto compiled =
       compiler.compile({"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, capability);
   if (!compiled) return compiled.error();
   bench->program_ = std::make_shared<CudaProgram>(session, "ceiling programs", std::move(*compiled));
   for (auto* buffer : {&bench->first_, &bench->second_, &bench->sink_}) {
-    auto made = CudaBuffer::make(
-        session, buffer == &bench->sink_ ? sink_bytes : static_cast<std::size_t>(bench->half_bytes_));
+    auto made =
+        CudaBuffer::make(session, buffer == &bench->sink_ ? sink_bytes : static_cast<std::size_t>(bench->half_bytes_));
     if (!made) return made.error();
     *buffer = std::move(*made);
   }
@@ -107,8 +105,9 @@ CeilingRun CeilingBench::traffic(double bytes_read, double bytes_written) const 
   const CeilingMix mix = ceiling_mix(bytes_read, bytes_written, fewest_bytes, half_bytes_, vector_bytes);
   CeilingRun run = {{}, mix.bytes_read(), mix.bytes_written(), 0};
   if (mix.copied > 0) run.launches.push_back(bandwidth("copy", copy_, mix.copied));
-  if (mix.alone > 0) run.launches.push_back(mix.alone_is_read ? bandwidth("read", read_, mix.alone)
-                                                              : bandwidth("write", write_, mix.alone));
+  if (mix.alone > 0)
+    run.launches.push_back(mix.alone_is_read ? bandwidth("read", read_, mix.alone)
+                                             : bandwidth("write", write_, mix.alone));
   return run;
 }
 

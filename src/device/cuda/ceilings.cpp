@@ -171,17 +171,16 @@ base::Result<model::Ceiling> Measurement::measure_fma() {
 
 // One thread follows a random cycle through lines of 128 bytes, far more than the caches and the translation tables hold.
 base::Result<model::Ceiling> Measurement::measure_memory_latency() {
-  const auto places = static_cast<std::size_t>(
-      std::min<std::int64_t>(bench_->half_bytes(), std::int64_t{256} << 20) / chase_step_bytes);
+  const auto places = static_cast<std::size_t>(std::min<std::int64_t>(bench_->half_bytes(), std::int64_t{256} << 20) /
+                                               chase_step_bytes);
   std::vector<std::uint32_t> next(places);
   std::iota(next.begin(), next.end(), 0U);
   std::mt19937_64 random(1);
   for (std::size_t i = places - 1; i > 0; --i) std::swap(next[i], next[random() % i]);  // Sattolo: a single cycle
   std::vector<std::uint32_t> image(places * (chase_step_bytes / sizeof(std::uint32_t)));
   for (std::size_t i = 0; i < places; ++i) image[i * (chase_step_bytes / sizeof(std::uint32_t))] = next[i];
-  const Status status =
-      parts_.session->driver().copy_to_device(bench_->read_buffer().pointer(), image.data(),
-                                              image.size() * sizeof(std::uint32_t));
+  const Status status = parts_.session->driver().copy_to_device(bench_->read_buffer().pointer(), image.data(),
+                                                                image.size() * sizeof(std::uint32_t));
   if (auto written = parts_.session->check(status, "a chain of indices on the GPU", "cuMemcpyHtoD"); !written)
     return written.error();
   constexpr std::int32_t steps = 4000;
@@ -237,16 +236,15 @@ base::Result<std::int64_t> measure_cache_size(const CeilingParts& parts, const C
   std::vector<std::int64_t> sizes = working_sets(turn, *half);
   for (std::int64_t& bytes : sizes) bytes = bytes / turn * turn;
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  auto curve = cache_curve(sizes, clock, longest_sweep_ns,
-                           [&](std::int64_t bytes) -> base::Result<double> {
-                             if (options.stopped()) return stopped("the size of the caches");
-                             std::int64_t read = 0;
-                             auto prepared = prepare(*parts.session, {(*bench)->l2(threads, bytes, rounds, read)});
-                             if (!prepared) return prepared.error();
-                             auto sample = parts.stopwatch.time(*prepared, false);
-                             if (!sample) return sample.error();
-                             return static_cast<double>(read) * rounds / (std::max(1.0, sample->device_ns) * 1e-9);
-                           });
+  auto curve = cache_curve(sizes, clock, longest_sweep_ns, [&](std::int64_t bytes) -> base::Result<double> {
+    if (options.stopped()) return stopped("the size of the caches");
+    std::int64_t read = 0;
+    auto prepared = prepare(*parts.session, {(*bench)->l2(threads, bytes, rounds, read)});
+    if (!prepared) return prepared.error();
+    auto sample = parts.stopwatch.time(*prepared, false);
+    if (!sample) return sample.error();
+    return static_cast<double>(read) * rounds / (std::max(1.0, sample->device_ns) * 1e-9);
+  });
   if (!curve) return curve.error();
   return effective_cache_bytes(*curve);
 }

@@ -1,8 +1,8 @@
 // Block 3 of profile.md: speed, memory, headroom, noise floor, observations.
 #include <algorithm>
 
-#include "render/format.hpp"
 #include "render/documents/profile_blocks.hpp"
+#include "render/format.hpp"
 #include "render/profile_view.hpp"
 
 namespace hone::render {
@@ -159,11 +159,10 @@ void write_headroom(Markdown& page, const Profile& profile) {
     const model::NoiseFloor* noise = find_noise(profile, point.x_value, point.mode);
     std::vector<std::string> cells{point.x_value, point.mode};
     if (room != nullptr)
-      cells.insert(
-          cells.end(),
-          {figure(room->measured_ms), figure(room->floor_ms), figure(room->ratio),
-           share_interval(room->share_of_ceiling_pct, room->paired),
-           known(ceiling_title(room->ceiling), "not recorded"), room->bytes > 0 ? bytes(room->bytes) : "not counted"});
+      cells.insert(cells.end(), {figure(room->measured_ms), figure(room->floor_ms), figure(room->ratio),
+                                 share_interval(room->share_of_ceiling_pct, room->paired),
+                                 known(ceiling_title(room->ceiling), "not recorded"),
+                                 room->bytes > 0 ? bytes(room->bytes) : "not counted"});
     else
       cells.insert(cells.end(),
                    {"see Speed", "not known", "not known", "not known", "no floor for this pass", "not counted"});
@@ -175,8 +174,10 @@ void write_headroom(Markdown& page, const Profile& profile) {
       "The floor is the time that the medians of block 2's ceilings give for the least traffic and operations of the "
       "pass, the larger of both: a reference, which a measurement may beat by the spread of the ceilings, or by data "
       "that "
-      "stays in a cache. A share with an interval is paired: the ceiling's program ran between the samples of the pass, "
-      "and the floor is that of the speed it had there. What nothing correct can beat is lower, physics_floor_ms in profile.json, and stops a "
+      "stays in a cache. A share with an interval is paired: the ceiling's program ran between the samples of the "
+      "pass, "
+      "and the floor is that of the speed it had there. What nothing correct can beat is lower, physics_floor_ms in "
+      "profile.json, and stops a "
       "variant. "
       "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
       "claimed, whatever the medians say.");

@@ -156,8 +156,8 @@ base::Result<CeilingShares> measure_baseline(const repository::Described& kernel
     if (!timings) return timings.error();
     const double floor_ns = 1e6 * timed.floor(cell).floor_ms;
     if (auto share = measure::share_of_ceiling(paired.pairs(), floor_ns, ceiling->expected_ns)) shares[cell] = *share;
-    if (!paired.problem().empty())
-      warn(profile, cell, providers.front(), "its share of the ceiling is not paired: " + paired.problem());
+    if (const std::string problem = ceiling->problem + paired.problem(); !problem.empty())
+      warn(profile, cell, providers.front(), "its share of the ceiling is not paired: " + problem);
     for (std::size_t i = 0; i < providers.size(); ++i) {
       const measure::Timing& timing = (*timings)[i];
       if (timing.kept_disturbed || (timing.few && i == 0)) warn(profile, cell, providers[i], timing.note);
