@@ -19,11 +19,11 @@ tier_reason = "each element by itself"
 source = "slow_scale.cpp"
 reference = "slow_scale_reference.cpp"
 x_name = "columns"
-sizes = [512]
+sizes = [1024]
 dtypes = ["fp32"]
 
 [size]
-rows = "64"
+rows = "512"
 
 [tensor.x]
 role = "input"
@@ -46,14 +46,14 @@ flops = "rows * columns"
 [pass.forward.launch]
 entry = "slow_scale"
 grid = "rows"
-arguments = ["x", "y", "columns"]
+arguments = ["x", "y", "rows", "columns"]
 
 [pass.forward.reference]
 function = "slow_scale_reference"
 )toml";
 constexpr const char* kSource =
     R"cpp(#include <cstdint>
-          extern "C" void slow_scale(std::int64_t row, const float* x, float* y, std::int64_t columns) {
+          extern "C" void slow_scale(std::int64_t row, const float* x, float* y, std::int64_t, std::int64_t columns) {
             for (int repeat = 0; repeat < REPEATS; ++repeat) {
               for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i) y[i] = 2 * x[i];
               asm volatile("" ::: "memory");
