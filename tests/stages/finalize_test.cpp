@@ -182,7 +182,7 @@ TEST_F(Finalize, WhatCanNotBeMeasuredAnewIsTakenBackAndReportedAsInconclusive) {
 
 TEST_F(Finalize, ARowThatDecidesNothingMayBeMissing) {
   for (const std::string call :
-       {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v2"}) {
+       {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v0"}) {
     world.fails = [&](const std::string& asked) { return asked == call; };
     auto outcome = finalize();
     ASSERT_TRUE(outcome) << call << ": " << base::describe(outcome.error());
@@ -204,7 +204,7 @@ TEST_F(Finalize, MemoryThatIsTheGoalMustBeMeasured) {
 }
 
 TEST_F(Finalize, AGainThatTheNoiseHidesIsInconclusive) {
-  world.sources["changed text\n"] = {0.97, 0.97};
+  world.sources["changed text\n"] = {1, 1};
   const auto tuned = world.time_ms;
   world.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
     return tuned(pass, x, world.shipped(pass, x));
@@ -379,7 +379,9 @@ TEST_F(Finalize, NothingToGainChangesNothingAndStillReports) {
   EXPECT_EQ(outcome->ending, Ending::nothing_to_gain);
   EXPECT_FALSE(installed());
   EXPECT_THAT(outcome->report.reason, HasSubstr("v0 stays: it was chosen instead of v2"));
-  EXPECT_FALSE(outcome->report.three_way.empty());
+  int original = 0;
+  for (const auto& row : outcome->report.three_way) original += row.provider == "original" && row.metric == "speed";
+  EXPECT_EQ(original, 6);
   EXPECT_TRUE(files.exists("optimization/rms_norm/report.md"));
 }
 
@@ -478,9 +480,7 @@ TEST_F(Finalize, AFullDiskAtAnyWriteRestoresProductionAndTheNextRunFinishes) {
     if (broken) break;
     ++failures;
     EXPECT_TRUE(text.empty()) << "the original is in production again";
-    const std::string saved_to = "optimization/rms_norm/install/journal.jsonl";
-    EXPECT_EQ(files.exists(saved_to), broken.error().remedy.find("production is restored") != std::string::npos)
-        << "after write " << n << ": " << broken.error().remedy;
+    EXPECT_THAT(broken.error().remedy, HasSubstr("production is restored")) << "after write " << n;
     EXPECT_FALSE(files.exists("optimization/rms_norm/report.json")) << "after write " << n;
     const auto next = finalize();
     ASSERT_TRUE(next) << "after write " << n << ": " << base::describe(next.error());

@@ -146,7 +146,14 @@ class ThreeWaySession {
     return {};
   }
 
-  // The original, and where they differ the optimized, with the program of their ceiling.
+  // The original, and where they differ the optimized; both may be the same object.
+  std::vector<std::pair<std::string, const model::Variant*>> kernels(bool differ) const {
+    std::vector<std::pair<std::string, const model::Variant*>> both = {{"original", &original_}};
+    if (differ) both.emplace_back("optimized", &optimized_);
+    return both;
+  }
+
+  // They with the program of their ceiling.
   struct Own {
     std::vector<std::unique_ptr<measure::Subject>> subjects;
     repository::CeilingSubject ceiling;
@@ -154,8 +161,7 @@ class ThreeWaySession {
   };
   base::Result<Own> own_subjects(const Cell& cell, bool differs) {
     Own own;
-    for (const model::Variant* variant : {&original_, &optimized_}) {
-      if (variant == &optimized_ && !differs) continue;
+    for (const auto& [provider, variant] : kernels(differs)) {
       auto subject = timed_.subject(*variant, cell);
       if (!subject) return subject.error();
       own.subjects.push_back(std::move(*subject));
@@ -216,8 +222,7 @@ class ThreeWaySession {
   // Of a pass that holds more than its kernels: their time without the rest.
   base::Result<void> kernels_alone(const Cell& cell) {
     if (cell.mode == "full") return {};
-    for (const auto& [provider, variant] : {std::pair{"original", &original_}, std::pair{"optimized", &optimized_}}) {
-      if (variant == &optimized_ && !changed_) continue;
+    for (const auto& [provider, variant] : kernels(changed_)) {
       auto parts = timed_.parts(*variant, cell);
       if (!parts) return without("the kernels alone of " + cell.mode + " at " + cell.x_value, parts.error());
       if (!*parts) return {};
