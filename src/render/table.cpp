@@ -26,6 +26,43 @@ std::size_t longest_word(const std::string& cell) {
   return longest;
 }
 
+// Of the pieces that end with a hyphen or a space.
+std::size_t longest_piece(const std::string& cell) {
+  std::size_t longest = 0;
+  for (const std::string& word : base::split(printable(cell), ' '))
+    for (const std::string& part : base::split(word, '-')) longest = std::max(longest, display_width(part) + 1);
+  return longest;
+}
+
+// A word in pieces that end with its hyphens, as many of them as `width` holds.
+std::string broken_at_hyphens(const std::string& word, std::size_t width) {
+  std::string made, piece;
+  for (const std::string& part : base::split(word, '-')) {
+    const std::string with_hyphen = (piece.empty() && made.empty() ? "" : "-") + part;
+    if (!piece.empty() && display_width(piece + with_hyphen) + 1 > width) {
+      made += piece + "- ";
+      piece = part;
+    } else {
+      piece += with_hyphen;
+    }
+  }
+  return made + piece;
+}
+
+// The lines of a cell: an interval goes below its figure as a whole, and long words break at their hyphens first.
+std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
+  if (display_width(cell) <= width) return {cell};
+  if (const std::size_t interval = cell.find(" ["); interval != std::string::npos) {
+    std::vector<std::string> lines = wrap(cell.substr(0, interval), width);
+    for (std::string& line : wrap(cell.substr(interval + 1), width)) lines.push_back(std::move(line));
+    return lines;
+  }
+  std::vector<std::string> words;
+  for (const std::string& word : base::split(cell, ' '))
+    words.push_back(display_width(word) <= width || word.front() == '-' ? word : broken_at_hyphens(word, width));
+  return wrap(base::join_text(words, " "), width);
+}
+
 std::string without_trailing_space(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -76,22 +113,28 @@ std::string Table::markdown() const {
 class Table::Layout {
  public:
   Layout(const std::vector<Column>& columns, const std::vector<Row>& rows, std::size_t limit)
-      : columns_(columns), widths_(columns.size()), whole_cells_(columns.size()), whole_words_(columns.size()) {
+      : columns_(columns), widths_(columns.size()), whole_cells_(columns.size()), whole_words_(columns.size()),
+        pieces_(columns.size()) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      std::size_t cells = 0, words = longest_word(columns[i].title);
+      std::size_t cells = 0, figures = 0, words = longest_word(columns[i].title), pieces = words;
       for (const Row& row : rows) {
-        cells = std::max(cells, display_width(printable(row.cells[i])));
+        const std::size_t width = display_width(printable(row.cells[i]));
+        cells = std::max(cells, width);
+        if (row.cells[i].find_first_of("0123456789") != std::string::npos) figures = std::max(figures, width);
         words = std::max(words, longest_word(row.cells[i]));
+        pieces = std::max(pieces, longest_piece(row.cells[i]));
       }
+      pieces_[i] = std::clamp<std::size_t>(pieces, 8, 40);
       widths_[i] = std::max(display_width(printable(columns[i].title)), cells);
-      whole_cells_[i] = std::max(longest_word(columns[i].title), cells);
+      whole_cells_[i] = std::max(words, figures);
       whole_words_[i] = left(i) ? std::min(widths_[i], std::clamp<std::size_t>(words, 8, 40)) : words;
       shown_.push_back(i);
     }
     drop_what_can_not_fit(limit);
     shrink(limit, [&](std::size_t i) { return left(i) ? whole_words_[i] : widths_[i]; });
     shrink(limit, [&](std::size_t i) { return left(i) ? whole_words_[i] : whole_cells_[i]; });
-    shrink(limit, [&](std::size_t i) { return whole_words_[i]; });
+    shrink(limit, [&](std::size_t i) { return left(i) ? pieces_[i] : whole_cells_[i]; });
+    shrink(limit, [&](std::size_t i) { return left(i) ? pieces_[i] : whole_words_[i]; });
     shrink(limit, [&](std::size_t i) { return left(i) ? std::size_t{4} : whole_words_[i]; });
   }
 
@@ -134,7 +177,8 @@ class Table::Layout {
   }
 
   const std::vector<Column>& columns_;
-  std::vector<std::size_t> widths_, whole_cells_, whole_words_, shown_;
+  // Of right-aligned columns, whole_cells_ keeps a figure with its unit or interval on one line.
+  std::vector<std::size_t> widths_, whole_cells_, whole_words_, pieces_, shown_;
   std::vector<std::string> dropped_;
 };
 
@@ -145,7 +189,7 @@ std::string Table::terminal(const Style& style) const {
     std::vector<std::vector<std::string>> wrapped;
     std::size_t height = 1;
     for (const std::size_t i : layout.shown()) {
-      wrapped.push_back(wrap(printable(cells[i]), std::max<std::size_t>(layout.width(i), 1)));
+      wrapped.push_back(lines_of(printable(cells[i]), std::max<std::size_t>(layout.width(i), 1)));
       height = std::max(height, wrapped.back().size());
     }
     for (std::size_t n = 0; n < height; ++n) {

@@ -76,7 +76,7 @@ TEST_F(HistoryCommand, AHistoryThatCanNotBeWrittenIsANote) {
   Meant meant;
   Machine machine;
   std::ostringstream out, err;
-  const CommandContext context{typed, meant, machine, out, err};
+  const CommandContext context{typed, meant, machine, out, err, err};
   const model::Profile profile = test::sample_profile();
   const auto rows = measurements_of(profile);
   ASSERT_FALSE(rows.empty());

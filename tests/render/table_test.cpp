@@ -68,6 +68,16 @@ TEST(Table, FitsATerminalByWrappingAndDropping) {
   EXPECT_NE(narrow.find("NVIDIA"), std::string::npos) << narrow;
 }
 
+TEST(Table, KeepsFiguresWithTheirUnitsAndIntervalsTogether) {
+  Table table({{"variant"}, {"forward", Align::right}, {"backward", Align::right}, {"full", Align::right}, {"status"}});
+  table.add_row({"v1", "0.962 [0.954, 0.970]", "81.5 %", "not timed", "failed-to-compile"});
+  const std::string narrow = table.terminal(Style{false, 60});
+  EXPECT_NE(narrow.find("81.5 %"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("0.962 [0.954, 0.970]"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("failed-to-"), std::string::npos) << narrow;
+  EXPECT_NE(table.terminal(Style{false, 52}).find("[0.954, 0.970]"), std::string::npos);
+}
+
 TEST(Table, BreaksAWordOnlyWhereNothingElseHelps) {
   Table table({{"kernel"}, {"us", Align::right}});
   table.add_row({std::string(200, 'k'), "1.25"});
