@@ -12,6 +12,8 @@
 namespace {
 
 using namespace hone::repository::manifest;
+using hone::repository::Expression;
+using hone::repository::Scope;
 
 void require(bool kept) {
   if (!kept) std::abort();

@@ -28,6 +28,7 @@ inline const std::vector<Floor>& floors() {
       {"src/counters", {"device/*", "model/", "base/"}},
       {"src/diagnose", {"model/", "base/"}},
       {"src/repository", {"source/", "device/*", "measure/", "counters/", "diagnose/", "model/", "base/"}},
+      {"src/repository/document", {"base/"}},
       {"src/repository/native",
        {"repository/*", "repository/document/", "source/", "device/*", "measure/", "counters/", "diagnose/", "model/",
         "base/", "kernels/"}},
