@@ -104,7 +104,7 @@ class Campaign:
             first.setdefault(self.stage(), time.monotonic() - begun)
             time.sleep(0.01)
         end = time.monotonic() - begun
-        if process.returncode != 0 or "optimize" not in first or "finalize" not in first:
+        if process.returncode not in (0, 4) or "optimize" not in first or "finalize" not in first:
             sys.exit(f"kill_liger: an undisturbed run failed with {process.returncode}:\n{self.log_text()[-3000:]}")
         if self.state("an undisturbed run") != "winner":
             sys.exit("kill_liger: an undisturbed run applied nothing")
@@ -142,10 +142,10 @@ class Campaign:
                 return self.complain(f"{where}: the run started again did not end")
             self.state(f"{where}, started again")
             row["taken back"] += "production is as it was before" in self.log_text()
-            if process.returncode == 0:
+            if process.returncode in (0, 4):
                 break
         self.ends[process.returncode] = self.ends.get(process.returncode, 0) + 1
-        if process.returncode != 0:
+        if process.returncode not in (0, 4):
             return self.complain(f"{where}: started again it ends with {process.returncode}: {self.log_text()[-600:]}")
         report = json.loads((self.work / KERNEL / "report.json").read_text())
         now = self.state(f"{where}, at the end")
