@@ -12,8 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/audit_command.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/audit_command.hpp"
 #include "cli/commands/counters_command.hpp"
 #include "cli/completions.hpp"
 #include "cli/configuration_file.hpp"
@@ -55,8 +55,9 @@ int run_counters_file(const CommandContext& context) {
 int run_audit_of_paths(const CommandContext& context) {
   std::vector<long long> sizes;
   for (const std::string& text : context.typed.list("--sizes")) sizes.push_back(std::stoll(text));  // checked by parse
-  return run_audit({context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, sizes, context.style()},
-                   context.out, context.err);
+  return run_audit(
+      {context.typed.arguments, context.meant.talk.json, context.meant.talk.verbose, sizes, context.style()},
+      context.out, context.err);
 }
 
 std::string version_line() {

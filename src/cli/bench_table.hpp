@@ -9,8 +9,8 @@
 #include "model/device_info.hpp"
 #include "model/profile.hpp"
 #include "model/timing.hpp"
-#include "repository/liger/providers.hpp"
 #include "render/terminal/style.hpp"
+#include "repository/liger/providers.hpp"
 #include "repository/repository.hpp"
 #include "stages/ports.hpp"
 
@@ -23,7 +23,7 @@ struct BenchRow {
   bool few = false;  // fewer samples than asked for: of a slow baseline, or of a kernel that takes seconds
   double bytes = 0, flops = 0, share_of_ceiling = 0;
   model::PairedShare paired;  // of share_of_ceiling
-  bool own = false;  // of the kernel itself: what the others are held against
+  bool own = false;           // of the kernel itself: what the others are held against
 };
 
 bool of_python(const std::string& provider);  // one that a python has: "liger", "torch"

@@ -189,7 +189,7 @@ std::string zsh_flag(const Flag& flag) {
     for (const std::string& value : known) escaped.push_back(zsh_text(value));
     const std::string words = base::join_text(escaped, " ");
     tail += ":" + zsh_text(flag.value_name) + ":" +
-            (known.empty()                   ? zsh_offer(flag.offer)
+            (known.empty()                 ? zsh_offer(flag.offer)
              : flag.kind == FlagKind::list ? "_sequence compadd - " + words
                                            : "(" + words + ")");
   }
@@ -209,8 +209,9 @@ std::string zsh_script() {
       "  local curcontext=$curcontext state line\n  typeset -A opt_args\n  commands=(\n";
   for (const CommandSpec& command : all_commands())
     text += "    " + single_quoted(command.name + ":" + zsh_text(command.summary)) + "\n";
-  text += "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n  shift words\n"
-          "  ((CURRENT--))\n  case $command in\n";
+  text +=
+      "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n  shift words\n"
+      "  ((CURRENT--))\n  case $command in\n";
   for (const CommandSpec& command : all_commands()) {
     text += "    " + command.name + ")\n      _arguments -s";
     for (const std::string& name : command.flags) text += " \\\n        " + zsh_flag(*find_flag(name));
@@ -220,8 +221,9 @@ std::string zsh_script() {
       text += " \\\n        " + single_quoted("*:argument:" + zsh_offer(command.offer));
     text += "\n      ;;\n";
   }
-  return text + "  esac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _hone \"$@\"\nelse\n"
-                "  compdef _hone hone\nfi\n";
+  return text +
+         "  esac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _hone \"$@\"\nelse\n"
+         "  compdef _hone hone\nfi\n";
 }
 
 // --- fish

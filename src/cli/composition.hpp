@@ -73,7 +73,7 @@ base::Result<void> check_kernel(Machine& machine, const Meant& meant);
 // A repository with the device it runs on; the device outlives it.
 struct Opened {
   std::unique_ptr<device::Device> device;
-  std::unique_ptr<device::Device> host;  // runs a manifest's reference where `device` is no CPU
+  std::unique_ptr<device::Device> host;                  // runs a manifest's reference where `device` is no CPU
   std::shared_ptr<repository::DeviceCeilings> ceilings;  // of `device`; null for a checkout, whose worker has its own
   std::unique_ptr<repository::Repository> repository;
 };

@@ -110,7 +110,8 @@ class Reader {
         if (node.kind != Kind::table) break;
         for (const Node::Member& member : node.members) {
           if (member.value.kind != Kind::text && member.value.kind != Kind::whole)
-            return wrong(member.place, "a text or an integer for '" + member.name + "'", member.value.kind_name(), kSee);
+            return wrong(member.place, "a text or an integer for '" + member.name + "'", member.value.kind_name(),
+                         kSee);
           const std::string value =
               member.value.kind == Kind::text ? member.value.text : std::to_string(member.value.whole);
           if (auto done = add_text(member.value, member.name + "=" + value); !done) return done.error();

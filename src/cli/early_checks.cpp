@@ -49,8 +49,8 @@ base::Result<void> check_flags_alone(const CommandContext& context) {
 
 base::Result<void> check_against(const CommandContext& context, const repository::Described& session) {
   if (!context.typed.has("--target-metric")) return {};
-  auto target = stages::parse_target_metric(context.meant.target_metric, session.modes(), session.x_name(),
-                                            session.sizes());
+  auto target =
+      stages::parse_target_metric(context.meant.target_metric, session.modes(), session.x_name(), session.sizes());
   return target ? base::Result<void>() : base::Result<void>(target.error());
 }
 

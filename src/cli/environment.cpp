@@ -8,7 +8,8 @@ const std::vector<Variable>& environment_variables() {
   static const std::vector<Variable> variables = {
       {"CLICOLOR_FORCE", "Colours also where no terminal reads, unless it is 0 or NO_COLOR is set"},
       {"COLUMNS", "Width of tables and texts, before what the terminal says; 60 to 400"},
-      {"CUDA_HOME", "Root of a CUDA toolkit: NVRTC, cuBLASLt, Nsight Compute and disassemblers are looked for below it"},
+      {"CUDA_HOME",
+       "Root of a CUDA toolkit: NVRTC, cuBLASLt, Nsight Compute and disassemblers are looked for below it"},
       {"CUDA_PATH", "The same, where CUDA_HOME does not have it"},
       {"CUDA_VISIBLE_DEVICES", "The GPUs that the driver shows; cuda:N counts these"},
       {"CXX", "Compiler of CPU kernels where HONE_CXX is not set"},

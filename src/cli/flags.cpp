@@ -113,7 +113,8 @@ const std::vector<Flag>& all_flags() {
        .kind = FlagKind::list,
        .value_name = "NAME,...",
        .suggestions = {"native", "eager", "liger", "torch"},
-       .help = "Implementations to measure side by side; without it native,eager, and with --repo the repository's own"},
+       .help =
+           "Implementations to measure side by side; without it native,eager, and with --repo the repository's own"},
       {.name = "--ceilings",
        .kind = FlagKind::path,
        .value_name = "FILE",

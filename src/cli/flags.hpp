@@ -30,9 +30,9 @@ struct Flag {
   std::vector<std::string> choices = {};      // the only values there are; empty: any
   std::vector<std::string> suggestions = {};  // values that completions offer where there are others too
   Offer offer = Offer::nothing;
-  long long least = 0, most = 0;          // of an integer
+  long long least = 0, most = 0;           // of an integer
   std::vector<std::string> excludes = {};  // flags that contradict it
-  bool place = false;     // says where the work is: a command that goes on from here needs it again
+  bool place = false;                      // says where the work is: a command that goes on from here needs it again
   bool request = false;   // says what is asked of a profile: a command that profiles again needs it again
   bool one_call = false;  // says what one call is for: no configuration file can set it
   std::string help;       // one sentence without a full stop

@@ -63,11 +63,12 @@ std::string program_help(std::size_t width) {
                 width) +
       "\nusage: hone COMMAND [ARGUMENTS] [FLAGS]\n\ncommands\n";
   for (const CommandSpec& command : all_commands())
-    text += entry(command.argument.empty() ? command.name : command.name + " " + command.argument, command.summary,
-                  width);
-  text += "\n" + paragraph("'hone COMMAND --help' shows the flags of a command, 'hone man | man -l -' everything. A "
-                           "reader that closes the pipe ends the output silently.",
-                           width);
+    text +=
+        entry(command.argument.empty() ? command.name : command.name + " " + command.argument, command.summary, width);
+  text += "\n" + paragraph(
+                     "'hone COMMAND --help' shows the flags of a command, 'hone man | man -l -' everything. A "
+                     "reader that closes the pipe ends the output silently.",
+                     width);
   text += "\nexit codes\n";
   for (const ExitCode& code : exit_codes()) text += entry(std::to_string(code.code), code.meaning, width);
   return text;

@@ -17,13 +17,16 @@ struct Entry {
 };
 
 constexpr Entry kFiles[] = {
-    {"optimization/KERNEL/", "The workspace of a kernel below the folder of --workspace: profile, variants with notes, "
-                             "comparison, report, raw samples, and the journal from which a run that was killed goes on."},
+    {"optimization/KERNEL/",
+     "The workspace of a kernel below the folder of --workspace: profile, variants with notes, "
+     "comparison, report, raw samples, and the journal from which a run that was killed goes on."},
     {"optimization/history.sqlite3", "Every measurement kept there, for 'hone history'."},
-    {"hone.toml", "A kernel of your own (docs/manifest.md), the project's defaults of flags in its table [defaults] "
-                  "(docs/configuration.md), or both. The defaults hold in its folder and below."},
-    {"~/.config/hone/config.toml", "The user's defaults of flags. The project's stand before them, the command line "
-                                   "before both; 'hone doctor' says which files are in force."},
+    {"hone.toml",
+     "A kernel of your own (docs/manifest.md), the project's defaults of flags in its table [defaults] "
+     "(docs/configuration.md), or both. The defaults hold in its folder and below."},
+    {"~/.config/hone/config.toml",
+     "The user's defaults of flags. The project's stand before them, the command line "
+     "before both; 'hone doctor' says which files are in force."},
     {"~/.local/share/hone/settings/", "Settings of built-in kernels that finalize has installed."},
     {"~/.cache/hone/", "Compiled programs, at most 512 MiB; may be removed at any time."},
 };
@@ -49,9 +52,10 @@ std::string manual_page() {
       "evidence\n.SH SYNOPSIS\n.B hone\n.I COMMAND\n[ARGUMENTS] [FLAGS]\n",
       model::hone_version());
   text += section("DESCRIPTION") +
-          roff("hone moves a kernel of a GPU or CPU through three stages: profile says what limits it and how much is "
-               "left, optimize tries variants behind gates, finalize applies the winner with the full verification "
-               "and a report. 'hone run' is all three.") +
+          roff(
+              "hone moves a kernel of a GPU or CPU through three stages: profile says what limits it and how much is "
+              "left, optimize tries variants behind gates, finalize applies the winner with the full verification "
+              "and a report. 'hone run' is all three.") +
           "\n";
   text += section("COMMANDS");
   for (const CommandSpec& command : all_commands()) {
@@ -62,8 +66,10 @@ std::string manual_page() {
   for (const Flag& flag : all_flags()) text += item(spelled(flag), sentence(flag) + ".");
   text += section("EXIT STATUS");
   for (const ExitCode& code : exit_codes()) text += item(std::to_string(code.code), code.meaning + ".");
-  text += ".PP\n" + roff("A reader that closes the pipe, such as head, ends the output silently; the status is that of "
-                         "the command.") +
+  text += ".PP\n" +
+          roff(
+              "A reader that closes the pipe, such as head, ends the output silently; the status is that of "
+              "the command.") +
           "\n";
   text += section("ENVIRONMENT");
   for (const Variable& variable : environment_variables()) text += item(variable.name, variable.help + ".");

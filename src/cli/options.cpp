@@ -48,7 +48,7 @@ bool colored(const Typed& typed, bool terminal) {
 }  // namespace
 
 Surroundings Surroundings::of_process() {
-  return {::isatty(STDIN_FILENO) != 0,  ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0,
+  return {::isatty(STDIN_FILENO) != 0, ::isatty(STDOUT_FILENO) != 0, ::isatty(STDERR_FILENO) != 0,
           columns_of(STDOUT_FILENO), columns_of(STDERR_FILENO)};
 }
 

@@ -13,9 +13,9 @@ namespace hone::cli {
 
 // The terminals around the program.
 struct Surroundings {
-  bool reads_terminal = false;      // standard input is one
-  bool result_terminal = false;     // standard output is one
-  bool notes_terminal = false;      // standard error is one
+  bool reads_terminal = false;                // standard input is one
+  bool result_terminal = false;               // standard output is one
+  bool notes_terminal = false;                // standard error is one
   int result_columns = 0, notes_columns = 0;  // widths of those terminals; 0: not known
 
   static Surroundings of_process();

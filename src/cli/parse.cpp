@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/size_text.hpp"
 #include "base/text.hpp"
@@ -170,8 +170,8 @@ base::Result<std::string> read_value(const Flag& flag, const std::string& value,
     return std::to_string(*size);
   }
   if (flag.kind == FlagKind::pair && (value.find('=') == std::string::npos || value.front() == '='))
-    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'",
-                 "write it as " + flag.name + " casting_mode=gemma", where);
+    return usage(flag.name + " to be NAME=VALUE", "'" + value + "'", "write it as " + flag.name + " casting_mode=gemma",
+                 where);
   return value;
 }
 

@@ -113,7 +113,10 @@ std::string Table::markdown() const {
 class Table::Layout {
  public:
   Layout(const std::vector<Column>& columns, const std::vector<Row>& rows, std::size_t limit)
-      : columns_(columns), widths_(columns.size()), whole_cells_(columns.size()), whole_words_(columns.size()),
+      : columns_(columns),
+        widths_(columns.size()),
+        whole_cells_(columns.size()),
+        whole_words_(columns.size()),
         pieces_(columns.size()) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       std::size_t cells = 0, figures = 0, words = longest_word(columns[i].title), pieces = words;

@@ -41,16 +41,19 @@ class BashCompletions : public ProgramTest {
  protected:
   void SetUp() override {
     std::filesystem::create_directories(folder_ / "my kernels/captures of today");
-    std::filesystem::copy(std::string(HONE_SOURCE_DIR) + "/examples/manifest/hone.toml", folder_ / "my kernels/hone.toml");
+    std::filesystem::copy(std::string(HONE_SOURCE_DIR) + "/examples/manifest/hone.toml",
+                          folder_ / "my kernels/hone.toml");
     for (const char* name : {"a file.csv", "a file (2).csv", "other.csv"})
       std::ofstream(folder_ / (std::string("my kernels/") + name)) << "\n";
   }
 
   // What bash offers for these words, the last being typed. As readline does, words are given split at '=' and ':'.
   std::vector<std::string> offered(const std::vector<std::string>& words) {
-    std::string script = "source <(\"$HONE\" completions bash)\ncompopt() { :; }\ncd \"$FOLDER/my kernels\"\nCOMP_WORDS=(\"$HONE\"";
+    std::string script =
+        "source <(\"$HONE\" completions bash)\ncompopt() { :; }\ncd \"$FOLDER/my kernels\"\nCOMP_WORDS=(\"$HONE\"";
     for (const std::string& word : words) script += " $'" + escaped(word) + "'";
-    script += ")\nCOMP_CWORD=" + std::to_string(words.size()) + "\n_hone || exit 9\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
+    script +=
+        ")\nCOMP_CWORD=" + std::to_string(words.size()) + "\n_hone || exit 9\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
     std::ofstream(folder_ / "complete.bash") << script;
     const base::Outcome outcome = run_shell("exec bash \"$FOLDER/complete.bash\"");
     EXPECT_EQ(outcome.exit_status, 0) << outcome.error;
@@ -117,7 +120,8 @@ TEST_F(BashCompletions, AreValidInEveryShellThatIsHere) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     if (!processes_.find(shell)) continue;
     const std::string name = shell;
-    const auto outcome = run_shell("\"$HONE\" completions " + name + " >\"$FOLDER/script\" && exec " + name + " -n \"$FOLDER/script\"");
+    const auto outcome =
+        run_shell("\"$HONE\" completions " + name + " >\"$FOLDER/script\" && exec " + name + " -n \"$FOLDER/script\"");
     EXPECT_EQ(outcome.exit_status, 0) << shell << ": " << outcome.error;
   }
 }

@@ -70,7 +70,8 @@ provider = ["native", "torch"]
 }
 
 TEST_F(Configuration, ACommandsOwnTableStandsBeforeTheGeneralOneAndTheProjectBeforeTheUser) {
-  write("/work/project/hone.toml", "[defaults]\ndtype = \"bf16\"\nquick = false\n[defaults.verify]\ndtype = \"fp16\"\n");
+  write("/work/project/hone.toml",
+        "[defaults]\ndtype = \"bf16\"\nquick = false\n[defaults.verify]\ndtype = \"fp16\"\n");
   write(places.user_file,
         "[defaults]\ndtype = \"fp32\"\nquick = true\nseed = 3\n[defaults.profile]\ndtype = \"fp16\"\n");
   EXPECT_THAT(value("verify", "--dtype"), ElementsAre("fp16"));
@@ -103,7 +104,7 @@ TEST_F(Configuration, OfTheRepositoryStandsBeforeThatOfTheCurrentFolder) {
 TEST_F(Configuration, WhatIsWrongIsNamedWithItsPlace) {
   expect_wrong("[defaults]\ndtpye = \"bf16\"\n", "2:1", "'dtpye'");
   expect_wrong("[defaults]\n\n  variant = \"2\"\n", "3:3", "'variant'");  // of one call
-  expect_wrong("[defaults.list]\nsizes = [4]\n", "2:1", "'sizes'");         // not of this command
+  expect_wrong("[defaults.list]\nsizes = [4]\n", "2:1", "'sizes'");       // not of this command
   expect_wrong("[default]\nseed = 1\n", "1:2", "'default'");
   expect_wrong("seed = 1\n", "1:1", "'seed'");
   expect_wrong("[defaults]\ndtype = \"bf61\"\n", "2:9", "'bf61'");
@@ -138,7 +139,9 @@ TEST_F(Configuration, TheCommandLineStandsBeforeAllAndSoDoesWhatContradicts) {
 
 // A key is the name of a flag or of a command.
 TEST(ConfigurationKeys, OfFlagsAndCommandsDiffer) {
-  for (const CommandSpec& command : all_commands()) EXPECT_EQ(find_flag("--" + command.name) == nullptr || find_flag("--" + command.name)->one_call, true) << command.name;
+  for (const CommandSpec& command : all_commands())
+    EXPECT_EQ(find_flag("--" + command.name) == nullptr || find_flag("--" + command.name)->one_call, true)
+        << command.name;
 }
 
 class ConfiguredProgram : public ProgramTest {

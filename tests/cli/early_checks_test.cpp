@@ -32,8 +32,8 @@ class EarlyChecks : public ProgramTest {
  protected:
   // Refused without a measurement, and without a trace.
   void refused(const std::vector<std::string>& flags, int code, const std::string& found) {
-    std::vector<std::string> words = {"run", "rms_norm", "--quick", "--autonomous", "--sizes", "64,128", "--device",
-                                      "cpu", "--workspace", folder_ / "w"};
+    std::vector<std::string> words = {"run",    "rms_norm", "--quick", "--autonomous", "--sizes",
+                                      "64,128", "--device", "cpu",     "--workspace",  folder_ / "w"};
     words.insert(words.end(), flags.begin(), flags.end());
     const auto outcome = run(words);
     expect_refused(outcome, code, found);

@@ -38,10 +38,21 @@ class ExitStatus : public ProgramTest {
 };
 
 TEST_F(ExitStatus, OfWordsThatAreNone) {
-  expect(2, {{"profil"}, {"list", "--nmaes"}, {"list", "--sizes", "4"}, {"list", "one"}, {"audit"}, {"counters"},
-             {"compare", "a"}, {"completions", "tcsh"}, {"history", "sideways"}, {"history", "show"},
-             {"profile", "rms_norm", "--dtype"}, {"profile", "rms_norm", "--goal", "fast"}, {"list", "--quick=maybe"},
-             {"list", "-q", "-v"}, {"list", "--repo="}});
+  expect(2, {{"profil"},
+             {"list", "--nmaes"},
+             {"list", "--sizes", "4"},
+             {"list", "one"},
+             {"audit"},
+             {"counters"},
+             {"compare", "a"},
+             {"completions", "tcsh"},
+             {"history", "sideways"},
+             {"history", "show"},
+             {"profile", "rms_norm", "--dtype"},
+             {"profile", "rms_norm", "--goal", "fast"},
+             {"list", "--quick=maybe"},
+             {"list", "-q", "-v"},
+             {"list", "--repo="}});
 }
 
 TEST_F(ExitStatus, OfAKernelThatIsNotThere) {
@@ -53,21 +64,31 @@ TEST_F(ExitStatus, OfAKernelThatIsNotThere) {
 
 TEST_F(ExitStatus, OfAFileOrFolderThatTheCommandLineNames) {
   const std::string none = folder_ / "none", text = folder_ / "text.txt", empty = folder_ / "empty";
-  expect(2, {{"audit", none}, {"audit", text}, {"audit", empty}, {"counters", none}, {"counters", text},
-             {"counters", empty}, {"counters", std::string(HONE_SOURCE_DIR) + "/tests/counters/no_such.csv"}});
+  expect(2, {{"audit", none},
+             {"audit", text},
+             {"audit", empty},
+             {"counters", none},
+             {"counters", text},
+             {"counters", empty},
+             {"counters", std::string(HONE_SOURCE_DIR) + "/tests/counters/no_such.csv"}});
   for (const char* command : {"profile", "optimize", "finalize", "run", "bench", "verify"})
-    expect(2, {{command, "rms_norm", "--repo", none}, {command, "rms_norm", "--repo", text},
-               {command, "rms_norm", "--repo", empty}, {command, "rms_norm", "--repo", folder_ / "broken.toml"}});
+    expect(2, {{command, "rms_norm", "--repo", none},
+               {command, "rms_norm", "--repo", text},
+               {command, "rms_norm", "--repo", empty},
+               {command, "rms_norm", "--repo", folder_ / "broken.toml"}});
   expect(2, {{"list", "--repo", none}, {"list", "--repo", folder_ / "broken.toml"}});
 }
 
 TEST_F(ExitStatus, OfAValueThatTheKernelOrTheMachineHasNot) {
   for (const char* command : {"profile", "run", "bench"})
-    expect(2, {{command, "rms_norm", "--sizes", "0"}, {command, "rms_norm", "--sizes", "99999999999"},
-               {command, "rms_norm", "--option", "casting_mode=lama"}, {command, "rms_norm", "--option", "colour=red"}});
+    expect(2, {{command, "rms_norm", "--sizes", "0"},
+               {command, "rms_norm", "--sizes", "99999999999"},
+               {command, "rms_norm", "--option", "casting_mode=lama"},
+               {command, "rms_norm", "--option", "colour=red"}});
   for (const char* command : {"profile", "run", "bench", "verify"})
     expect(2, {{command, "rms_norm", "--dtype", "int8"}, {command, "rms_norm", "--device", "tpu"}});
-  expect(2, {{"doctor", "--device", "tpu"}, {"bench", "rms_norm", "--provider", "cublas"},
+  expect(2, {{"doctor", "--device", "tpu"},
+             {"bench", "rms_norm", "--provider", "cublas"},
              {"bench", "--repo", folder_ / "kernel/row_softmax_cpu.toml", "--provider", "torch"}});
 }
 
@@ -75,13 +96,13 @@ TEST_F(ExitStatus, OfWhatTheMachineLacks) {
   for (const char* command : {"profile", "run", "bench", "verify"})
     expect(3, {{command, "rms_norm", "--device", "cuda:1023"}});
   expect(3, {{"doctor", "--device", "cuda:1023"}});
-  const std::map<std::string, std::string> bare = {{"HONE_CXX", folder_ / "none"}, {"HONE_CACHE_DIR", folder_ / "cache"}};
+  const std::map<std::string, std::string> bare = {{"HONE_CXX", folder_ / "none"},
+                                                   {"HONE_CACHE_DIR", folder_ / "cache"}};
   for (const char* command : {"profile", "bench", "verify"}) expect(3, {{command, "rms_norm"}}, bare);
 }
 
 TEST_F(ExitStatus, OfAWorkspaceThatHasNotWhatIsNeeded) {
-  for (const char* command : {"optimize", "finalize"})
-    expect(3, {{command, "rms_norm", "--workspace", workspace_}});
+  for (const char* command : {"optimize", "finalize"}) expect(3, {{command, "rms_norm", "--workspace", workspace_}});
   expect(3, {{"compare", "v0", "v1", "--kernel", "rms_norm", "--workspace", workspace_},
              {"history", "--workspace", workspace_},
              {"profile", "rms_norm", "--workspace", "/proc/hone"}});

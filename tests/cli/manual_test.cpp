@@ -19,7 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string roff(std::string text) {
-  for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at + 2)) text.replace(at, 1, "\\-");
+  for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at + 2))
+    text.replace(at, 1, "\\-");
   return text;
 }
 
@@ -35,8 +36,8 @@ TEST(Manual, HasEveryCommandFlagAndExample) {
 
 TEST(Manual, HasTheSectionsOfAManualPage) {
   const std::string text = manual_page();
-  for (const char* title : {"NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS", "EXIT STATUS", "ENVIRONMENT",
-                            "FILES", "EXAMPLES"})
+  for (const char* title :
+       {"NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"})
     EXPECT_THAT(text, HasSubstr(std::string(".SH ") + title + "\n"));
   for (const char* file : {"hone.toml", "~/.config/hone/config.toml", "history.sqlite3"})
     EXPECT_THAT(text, HasSubstr(file));

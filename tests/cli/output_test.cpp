@@ -65,8 +65,12 @@ TEST_F(Output, EveryCommandTellsTheVersion) {
 
 TEST_F(Output, EveryCommandTakesTheFlagsThatSayHowToTalk) {
   for (const CommandSpec& command : all_commands())
-    for (const std::vector<std::string>& flags :
-         {std::vector<std::string>{"-q"}, {"-v"}, {"--color", "never"}, {"--color=always"}, {"--no-color"}, {"--json"}}) {
+    for (const std::vector<std::string>& flags : {std::vector<std::string>{"-q"},
+                                                  {"-v"},
+                                                  {"--color", "never"},
+                                                  {"--color=always"},
+                                                  {"--no-color"},
+                                                  {"--json"}}) {
       std::vector<std::string> words = {command.name, "--help"};
       words.insert(words.end(), flags.begin(), flags.end());
       const auto outcome = run(words);
@@ -98,8 +102,12 @@ TEST_F(Output, ColoursComeWhenAskedFor) {
 TEST_F(Output, FitsTheTerminalFrom60ColumnsOn) {
   for (const std::size_t columns : {std::size_t{60}, std::size_t{80}, std::size_t{120}})
     for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"list"}, {"audit", folder_ / "softmax.py"}, {"audit", "-v", folder_ / "softmax.py"},
-          {"verify", "relu_squared", "--device", "cpu", "--dtype", "fp32", "--short"}, {"--help"}, {"help", "history"}}) {
+         {std::vector<std::string>{"list"},
+          {"audit", folder_ / "softmax.py"},
+          {"audit", "-v", folder_ / "softmax.py"},
+          {"verify", "relu_squared", "--device", "cpu", "--dtype", "fp32", "--short"},
+          {"--help"},
+          {"help", "history"}}) {
       const auto outcome = run(words, {{"COLUMNS", std::to_string(columns)}});
       EXPECT_EQ(outcome.exit_status, 0) << outcome.error;
       const std::string text = outcome.output.substr(0, outcome.output.find("\nexamples\n"));

@@ -26,8 +26,9 @@ TEST(Quoted, IsWhatAShellReadsAsTheSameWord) {
 }
 
 TEST(SuggestedCommands, CarryThePlaceAndForAProfileTheRequest) {
-  const Typed typed = typed_as({"optimize", "softmax", "--repo", "my kernels", "--workspace=w", "--device", "cpu", "--dtype",
-                                "bf16", "--sizes", "4k,8k", "--option", "a=b c", "--quick", "--max-variants", "3"});
+  const Typed typed =
+      typed_as({"optimize", "softmax", "--repo", "my kernels", "--workspace=w", "--device", "cpu", "--dtype", "bf16",
+                "--sizes", "4k,8k", "--option", "a=b c", "--quick", "--max-variants", "3"});
   const std::string place = " --repo \"my kernels\"";
   EXPECT_EQ(suggested(typed, "finalize", "softmax"), "hone finalize softmax" + place + " --workspace w --device cpu");
   EXPECT_EQ(suggested(typed, "profile", "softmax"),
@@ -66,7 +67,8 @@ TEST_F(Pasted, CommandsDoWhatTheyPromise) {
   std::filesystem::rename(folder_ / "my kernels/row_softmax_cpu.toml", manifest);
   const auto refused = run({"optimize", "--repo", manifest, "--workspace", workspace});
   expect_refused(refused, 3, "no such folder");
-  const std::string command = "hone profile row_softmax_cpu --repo \"" + manifest + "\" --workspace \"" + workspace + "\"";
+  const std::string command =
+      "hone profile row_softmax_cpu --repo \"" + manifest + "\" --workspace \"" + workspace + "\"";
   EXPECT_THAT(refused.error, HasSubstr("'" + command + "'"));
   // It comes as far as the compiler, behind every check of the words.
   const auto pasted = run_shell("hone() { \"$HONE\" \"$@\"; }; " + command, {{"HONE_CXX", folder_ / "none"}});

@@ -16,7 +16,7 @@ namespace {
 
 // Those asked for, or the usual ones: the kernel itself and what it is held against.
 base::Result<std::vector<std::string>> providers_of(const CommandContext& context,
-                                                     const repository::Described& session) {
+                                                    const repository::Described& session) {
   const bool built_in = context.meant.repository_directory.empty();
   std::vector<std::string> usual = {built_in ? "native" : session.own_provider()};
   for (const std::string& provider : session.baseline_providers()) usual.push_back(provider);

@@ -100,7 +100,8 @@ int run_compare(const CommandContext& context) {
   std::string kernel = context.typed.text("--kernel");
   if (kernel.empty() && context.typed.has("--repo"))
     if (auto only = only_kernel(context.machine, context.meant)) kernel = *only;
-  auto a = operand(context, context.typed.arguments[0], kernel), b = operand(context, context.typed.arguments[1], kernel);
+  auto a = operand(context, context.typed.arguments[0], kernel),
+       b = operand(context, context.typed.arguments[1], kernel);
   if (!a) return fail(context, a.error());
   if (!b) return fail(context, b.error());
   if (a->kernel != b->kernel || a->root != b->root)
@@ -143,11 +144,10 @@ int run_compare(const CommandContext& context) {
     context.out << stages::to_json(*outcome) << "\n";
     return 0;
   }
-  for (const std::string& line :
-       render::wrap(fmt::format("{}: {} against {} on {} (ratio = time of {} over time of {})", outcome->kernel,
-                                outcome->candidate, outcome->baseline, outcome->device, outcome->candidate,
-                                outcome->baseline),
-                    context.style().width))
+  for (const std::string& line : render::wrap(
+           fmt::format("{}: {} against {} on {} (ratio = time of {} over time of {})", outcome->kernel,
+                       outcome->candidate, outcome->baseline, outcome->device, outcome->candidate, outcome->baseline),
+           context.style().width))
     context.out << line << "\n";
   render::Table table({{(*session)->x_name(), render::Align::right},
                        {"mode"},

@@ -10,8 +10,8 @@
 #include "model/json_value.hpp"
 #include "render/format.hpp"
 #include "render/plots/roofline.hpp"
-#include "render/terminal/style.hpp"
 #include "render/table.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::cli {
 

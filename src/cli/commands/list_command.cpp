@@ -30,7 +30,8 @@ int run_list(const CommandContext& context) {
     for (const repository::KernelEntry& entry : entries) context.out << entry.name << "\n";
     return 0;
   }
-  render::Table table({{"kernel"}, {"tier", render::Align::right, 1}, {"dtypes", render::Align::left, 2}, {"what it is"}});
+  render::Table table(
+      {{"kernel"}, {"tier", render::Align::right, 1}, {"dtypes", render::Align::left, 2}, {"what it is"}});
   for (const repository::KernelEntry& entry : entries)
     table.add_row({entry.name, std::to_string(entry.tier), base::join_text(entry.dtypes, " "),
                    entry.description.substr(0, entry.description.find('\n'))});

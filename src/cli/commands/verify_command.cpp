@@ -76,8 +76,7 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
 }  // namespace
 
 int run_verify(const CommandContext& context) {
-  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live,
-                            context.meant.talk.verbose);
+  TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose);
   const Progress each = [&](int done, int total, const repository::CaseResult& result) {
     progress.advance(done, total, result.label);
     return !interrupted();

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "render/terminal/style.hpp"
 #include "render/table.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::render {
 
@@ -40,8 +40,8 @@ class Block {
   static std::vector<Column> columns_of(const std::vector<std::string>& head, const std::vector<std::string>& dropped) {
     std::vector<Column> columns;
     for (const std::string& title : head)
-      columns.push_back({title, Align::left,
-                         static_cast<int>(dropped.end() - std::find(dropped.begin(), dropped.end(), title))});
+      columns.push_back(
+          {title, Align::left, static_cast<int>(dropped.end() - std::find(dropped.begin(), dropped.end(), title))});
     return columns;
   }
   Table table_;
