@@ -14,7 +14,7 @@ constexpr double least_contrast = 1.3, fallen = 0.4;
 std::vector<std::int64_t> working_sets(std::int64_t smallest, std::int64_t largest) {
   std::vector<std::int64_t> sizes;
   if (smallest <= 0 || largest < smallest) return sizes;
-  const std::int64_t most = largest / 6 * 5;  // no two sizes that hardly differ
+  const std::int64_t most = largest - largest / 6;  // no two sizes that hardly differ
   for (std::int64_t bytes = smallest; bytes < most; bytes *= 2) {
     sizes.push_back(bytes);
     if (bytes / 2 * 3 < most) sizes.push_back(bytes / 2 * 3);
