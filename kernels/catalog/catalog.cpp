@@ -18,33 +18,6 @@
 
 namespace kernels {
 
-int size_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp32: return 4;
-    case DType::fp16: return 2;
-    case DType::bf16: return 2;
-    case DType::int64: return 8;
-  }
-  return 0;
-}
-
-const char* name_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp32: return "fp32";
-    case DType::fp16: return "fp16";
-    case DType::bf16: return "bf16";
-    case DType::int64: return "int64";
-  }
-  return "";
-}
-
-std::optional<DType> parse_dtype(const std::string& name) {
-  for (const DType dtype : {DType::fp32, DType::fp16, DType::bf16, DType::int64}) {
-    if (name == name_of(dtype)) return dtype;
-  }
-  return std::nullopt;
-}
-
 const char* name_of(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
 std::vector<Settings> Operation::enumerate(Pass pass, const Problem& problem, const Target& target) const {

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
+
+#include "kernels/catalog/plan.hpp"
 
 namespace kernels {
 
@@ -22,16 +21,10 @@ struct EmbeddedFile {
 };
 const std::vector<EmbeddedFile>& embedded_sources();
 
-enum class DType { fp32, fp16, bf16, int64 };
-int size_of(DType dtype);
-const char* name_of(DType dtype);
-std::optional<DType> parse_dtype(const std::string& name);
-
 enum class Machine { cpu, cuda };
 enum class Pass { forward, backward };
 const char* name_of(Pass pass);
 
-using Settings = std::map<std::string, std::int64_t>;
 using Options = std::map<std::string, std::string>;
 
 // The machine a heuristic chooses for.
@@ -59,72 +52,6 @@ struct Problem {
   std::int64_t row_padding = 0;  // elements between the end of a row and the next row's start (non-contiguous rows)
 };
 
-enum class Distribution { normal, uniform, labels, zeros };
-
-// A matrix in memory: rows x columns elements, consecutive rows row_stride elements apart.
-struct TensorSpec {
-  std::string name;
-  DType dtype = DType::fp32;
-  std::int64_t rows = 0, columns = 0, row_stride = 0;
-  Distribution distribution = Distribution::normal;  // of an input's values
-  double scale = 1, offset = 0;                      // normal: offset + scale * N(0,1); labels: 0..scale-1
-  double rare_value = 0, rare_share = 0;             // this share of an input's elements has this value instead
-  std::int64_t bytes() const { return rows * row_stride * size_of(dtype); }
-};
-
-// Who touches what in a pass, by tensor name. `overwritten` are inputs the pass destroys (in-place results are also outputs
-// under the input's name). A forward pass's `saved` outputs are what backward reads besides the inputs.
-struct PassSpec {
-  std::vector<std::string> inputs, outputs, overwritten, saved;
-};
-
-// A tensor's address, or one `offset_bytes` into it. One that the options leave out ("no weight") is passed as std::int64_t 0,
-// a null pointer.
-struct TensorArgument {
-  std::string name;
-  std::int64_t offset_bytes = 0;
-};
-using Argument = std::variant<TensorArgument, std::int32_t, std::int64_t, float>;
-
-// c = a b + beta c with c of m x n elements, a of m x k and b of k x n, row-major, consecutive rows `stride` elements apart.
-// A transposed operand lies in memory as its transpose (k x m, n x k). Products are summed in fp32. With beta 0 c is not read.
-struct MatrixProduct {
-  std::int64_t m = 0, n = 0, k = 0;
-  TensorArgument a, b, c;
-  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
-  bool a_transposed = false, b_transposed = false;
-  DType input = DType::fp32, output = DType::fp32;  // of a and b; of c
-  float beta = 0;
-};
-
-// Programs of an entry of the compiled text, or, where `product` is set, a matrix product by the device's library.
-struct Launch {
-  std::string entry;
-  std::int64_t programs = 0;
-  int threads = 0;  // CUDA: threads of a block. CPU: worker threads, 0 = all
-  std::int64_t dynamic_shared_bytes = 0;
-  int cluster_size = 1;
-  std::vector<Argument> arguments;
-  std::optional<MatrixProduct> product = {};  // then `entry` is its name in messages alone
-};
-
-// A pass as compiled texts and launches. `scratch` are tensors that exist only for it (partial sums, temporaries).
-struct Plan {
-  std::string main_file;                                     // of embedded_sources()
-  std::vector<std::pair<std::string, std::string>> defines;  // settings, dtype, options
-  std::vector<TensorSpec> scratch;
-  std::vector<Launch> launches;
-  // A launch may begin before the one ahead of it has ended: programs of TILE_ENTRY wait for that one themselves.
-  bool begins_early = true;
-};
-
-struct Traffic {
-  double bytes_read = 0, bytes_written = 0;  // the least any implementation moves: each input once, each output once
-  double flops = 0;
-  double matrix_flops = 0;  // those of `flops` that are in matrix products of the problem's type
-  double bytes() const { return bytes_read + bytes_written; }
-};
-
 // A parameter a variant may change. `compiled`: it changes the machine code; otherwise it changes the launch alone.
 struct Knob {
   std::string name;  // "BLOCK_ROW", "num_threads", "STREAMING_STORES"
@@ -139,13 +66,6 @@ struct SourceNotes {
   std::string stride_pattern, cache_modifiers, in_place, saved_vs_recomputed;
   std::string precision_ops, casting_mode, algorithm, constexpr_parameters;
 };
-
-// Ablations of a tile program, as the define TILE_ABLATION: 0 none; 1 no arithmetic, same bytes; 2 no memory traffic, same
-// arithmetic (every row is row 0, which stays in the first-level cache).
-enum class Ablation { none = 0, no_compute = 1, no_memory = 2 };
-
-// Values of tensors in double precision, dense (rows * columns, no padding), by tensor name.
-using Values = std::map<std::string, std::vector<double>>;
 
 class Operation {
  public:

@@ -139,8 +139,6 @@ int carry_out(Typed& typed, const std::vector<std::string>& words) {
 int dispatch(const std::vector<std::string>& words) {
   if (words.size() == 2 && words.front() == kGpuTrialsWord) return serve_gpu_trials(words.back());
   if (!words.empty() && words.front() == kCounterPassWord) return run_counter_pass({words.begin() + 1, words.end()});
-  if (!words.empty() && words.front() == kManifestCounterPassWord)
-    return run_manifest_counter_pass({words.begin() + 1, words.end()});
   ignore_broken_pipes();
   auto typed = parse(words);
   if (!typed) return report(typed.error(), std::find(words.begin(), words.end(), "--json") != words.end());

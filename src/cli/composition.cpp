@@ -13,10 +13,10 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/trial.hpp"
 #include "device/stoppable.hpp"
+#include "repository/launch/counter_pass.hpp"
 #include "repository/liger/liger_repository.hpp"
-#include "repository/manifest/counter_pass.hpp"
+#include "repository/manifest/manifest_repository.hpp"
 #include "repository/manifest/read_manifest.hpp"
-#include "repository/native/counter_pass.hpp"
 #include "repository/native/native_repository.hpp"
 #include "source/checkout.hpp"
 
@@ -109,28 +109,31 @@ int serve_gpu_trials(const std::string& ordinal) {
                                             : base::exit_code(base::ErrorKind::preflight);
 }
 
-int run_counter_pass(const std::vector<std::string>& words) {
-  const auto pass =
-      words.size() < 2 ? std::nullopt : repository::native::CounterPass::parse({words.begin() + 1, words.end()});
-  if (!pass) return base::exit_code(base::ErrorKind::usage);
+namespace {
+
+base::Result<void> counter_pass(const std::string& device_name, const repository::launch::CounterPass& pass) {
   Machine machine;
-  auto device = open_device(machine, words.front());
-  const auto done = device ? repository::native::run_counter_pass({**device, machine.files, machine.clock, ""}, *pass)
-                           : base::Result<void>(device.error());
-  if (done) return 0;
-  std::cerr << base::describe(done.error()) << "\n";
-  return base::exit_code(done.error().kind);
+  auto device = open_device(machine, device_name);
+  if (!device) return device.error();
+  repository::launch::Context context{**device, machine.files, machine.clock};
+  context.is_isolated = true;
+  if (pass.repository == "native") {
+    repository::native::NativeRepository repository(std::move(context), pass.place);
+    return run_counter_pass(repository, pass);
+  }
+  auto manifest = repository::manifest::load_manifest(machine.files, pass.place);
+  if (!manifest) return manifest.error();
+  repository::manifest::ManifestRepository repository(std::move(context), nullptr, std::move(*manifest));
+  return run_counter_pass(repository, pass);
 }
 
-int run_manifest_counter_pass(const std::vector<std::string>& words) {
+}  // namespace
+
+int run_counter_pass(const std::vector<std::string>& words) {
   const auto pass =
-      words.size() < 2 ? std::nullopt : repository::manifest::CounterPass::parse({words.begin() + 1, words.end()});
+      words.size() < 2 ? std::nullopt : repository::launch::CounterPass::parse({words.begin() + 1, words.end()});
   if (!pass) return base::exit_code(base::ErrorKind::usage);
-  Machine machine;
-  auto device = open_device(machine, words.front());
-  const auto done =
-      device ? repository::manifest::run_counter_pass({**device, nullptr, machine.files, machine.clock}, *pass)
-             : base::Result<void>(device.error());
+  const auto done = counter_pass(words.front(), *pass);
   if (done) return 0;
   std::cerr << base::describe(done.error()) << "\n";
   return base::exit_code(done.error().kind);
@@ -256,21 +259,19 @@ base::Result<Opened> open_manifest(Machine& machine, const Meant& meant) {
   if (!device) return device.error();
   Opened opened;
   opened.device = std::move(*device);
-  repository::manifest::ManifestContext context{*opened.device, opened.device.get(), machine.files, machine.clock};
-  if (opened.device->info().kind != "cpu") {
-    context.host = nullptr;
-    if (!manifest->reference.empty()) {
-      auto host = open_device(machine, "cpu");
-      if (!host) return host.error();
-      opened.host = std::move(*host);
-      context.host = opened.host.get();
-    }
+  repository::launch::Context context{*opened.device, machine.files, machine.clock};
+  device::Device* host = opened.device->info().kind == "cpu" ? opened.device.get() : nullptr;
+  if (host == nullptr && !manifest->reference.empty()) {
+    auto cpu = open_device(machine, "cpu");
+    if (!cpu) return cpu.error();
+    opened.host = std::move(*cpu);
+    host = opened.host.get();
   }
   context.processes = &machine.processes;
-  context.counter_command = own_command(kManifestCounterPassWord);
+  context.counter_command = own_command(kCounterPassWord);
   context.ceilings = opened.ceilings = ceilings_of(machine, *opened.device);
   opened.repository =
-      std::make_unique<repository::manifest::ManifestRepository>(std::move(context), std::move(*manifest));
+      std::make_unique<repository::manifest::ManifestRepository>(std::move(context), host, std::move(*manifest));
   return opened;
 }
 
@@ -290,11 +291,12 @@ base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!device) return device.error();
   Opened opened;
   opened.device = std::move(*device);
-  repository::native::NativeContext context{*opened.device, machine.files, machine.clock, meant.settings_directory};
+  repository::launch::Context context{*opened.device, machine.files, machine.clock};
   context.processes = &machine.processes;
   context.counter_command = own_command(kCounterPassWord);
   context.ceilings = opened.ceilings = ceilings_of(machine, *opened.device);
-  opened.repository = std::make_unique<repository::native::NativeRepository>(std::move(context));
+  opened.repository =
+      std::make_unique<repository::native::NativeRepository>(std::move(context), meant.settings_directory);
   return opened;
 }
 

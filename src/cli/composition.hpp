@@ -41,14 +41,10 @@ base::Result<std::unique_ptr<device::Device>> open_device(Machine& machine, cons
 inline constexpr char kGpuTrialsWord[] = "gpu-trials";
 int serve_gpu_trials(const std::string& ordinal);
 
-// hone started under a profiler to run the passes of a built-in kernel (repository/native/counter_pass.hpp):
+// hone started under a profiler to run the passes of a kernel (repository/launch/counter_pass.hpp):
 // `hone counter-pass DEVICE WORDS...`. No command for people. Returns the exit status; an error is on standard error.
 inline constexpr char kCounterPassWord[] = "counter-pass";
 int run_counter_pass(const std::vector<std::string>& words);
-
-// The same for a manifest's kernel (repository/manifest/counter_pass.hpp): `hone manifest-counter-pass DEVICE WORDS...`.
-inline constexpr char kManifestCounterPassWord[] = "manifest-counter-pass";
-int run_manifest_counter_pass(const std::vector<std::string>& words);
 
 // The python of $HONE_PYTHON, else python3.
 std::string python_program();

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
+#include "kernels/catalog/plan.hpp"
 #include "model/counters.hpp"
 #include "model/device_info.hpp"
 #include "model/timing.hpp"
@@ -67,34 +67,13 @@ struct BufferView {
   Buffer* buffer = nullptr;
   std::size_t offset_bytes = 0;
 };
-using Argument = std::variant<BufferView, std::int32_t, std::int64_t, float>;
+using Argument = kernels::BasicArgument<BufferView>;
+using MatrixProduct = kernels::BasicMatrixProduct<BufferView>;
+using kernels::DType;
 
-enum class ElementType { fp32, fp16, bf16 };
-
-// c = a b + beta c: c of m x n elements, a of m x k, b of k x n, row-major, consecutive rows `stride` elements apart; a
-// transposed operand lies in memory as its transpose. Products are summed in fp32. With beta 0 c is not read.
-struct MatrixProduct {
-  std::int64_t m = 0, n = 0, k = 0;
-  BufferView a, b, c;
-  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
-  bool a_transposed = false, b_transposed = false;
-  ElementType input = ElementType::fp32, output = ElementType::fp32;  // of a and b; of c
-  float beta = 0;
-};
-
-// One launch: `programs` instances of an entry, numbered from 0; or, where `product` is set, a matrix product by the device's
-// own library, for which `program` and `arguments` mean nothing and `entry` is a name for messages.
-struct Launch {
-  const Program* program = nullptr;
-  std::string entry;
-  std::int64_t programs = 0;  // 0 launches nothing and is no error
-  int threads = 0;            // CUDA: threads of a block. CPU: worker threads, 0 = all cores
-  std::size_t dynamic_shared_bytes = 0;
-  int cluster_size = 1;
-  std::vector<Argument> arguments;
-  std::optional<MatrixProduct> product;
-  // CUDA alone: the further extents of grid and block, whose first are `programs` and `threads`.
-  int programs_y = 1, programs_z = 1, threads_y = 1, threads_z = 1;
+// A launch of a plan, bound to a compiled program and to memory.
+struct Launch : kernels::BasicLaunch<BufferView> {
+  const Program* program = nullptr;  // none for a matrix product
   // CUDA, compute capability 9.0 and later: it may begin before the launch ahead of it in the same list has ended, because its
   // program waits for that one itself (griddepcontrol.wait) before it reads or writes memory. Without effect elsewhere.
   bool begins_early = false;
@@ -105,7 +84,7 @@ struct TimingConditions {
 };
 
 struct CeilingOptions {
-  bool quick = false;                        // fewer samples of the same protocol
+  bool quick = false;                       // fewer samples of the same protocol
   const std::atomic<bool>* stop = nullptr;  // once true, no further sample is taken
 
   bool stopped() const { return stop != nullptr && stop->load(); }

@@ -4,9 +4,7 @@
 
 namespace hone::device {
 
-std::size_t size_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
-
-std::size_t matrix_bytes(std::int64_t rows, std::int64_t columns, std::int64_t stride, ElementType type) {
+std::size_t matrix_bytes(std::int64_t rows, std::int64_t columns, std::int64_t stride, DType type) {
   if (rows <= 0 || columns <= 0) return 0;
   return static_cast<std::size_t>((rows - 1) * stride + columns) * size_of(type);
 }

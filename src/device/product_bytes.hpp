@@ -10,10 +10,8 @@
 
 namespace hone::device {
 
-std::size_t size_of(ElementType type);  // bytes of an element
-
 // Bytes from the first to behind the last element of rows x columns, rows `stride` elements apart; 0 where there are none.
-std::size_t matrix_bytes(std::int64_t rows, std::int64_t columns, std::int64_t stride, ElementType type);
+std::size_t matrix_bytes(std::int64_t rows, std::int64_t columns, std::int64_t stride, DType type);
 
 struct ProductBytes {
   std::size_t a = 0, b = 0, c = 0;

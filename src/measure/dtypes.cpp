@@ -56,28 +56,6 @@ void each(const double* from, std::size_t elements, void* to, Convert convert) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp32:
-    case DType::int32: return 4;
-    case DType::fp16:
-    case DType::bf16: return 2;
-    case DType::int64: return 8;
-  }
-  return 0;
-}
-
-const char* name_of(DType dtype) {
-  switch (dtype) {
-    case DType::fp32: return "fp32";
-    case DType::fp16: return "fp16";
-    case DType::bf16: return "bf16";
-    case DType::int64: return "int64";
-    case DType::int32: return "int32";
-  }
-  return "";
-}
-
 double unit_roundoff(DType dtype) {
   switch (dtype) {
     case DType::fp32: return 0x1p-24;

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/catalog/plan.hpp"
+
 namespace hone::measure {
 
-enum class DType { fp32, fp16, bf16, int64, int32 };
-
-std::size_t size_of(DType dtype);
-const char* name_of(DType dtype);
+using kernels::DType;
+using kernels::name_of;
+using kernels::size_of;
 
 // Half the distance from 1 to the next number: the largest relative error of one rounding. 0 for whole numbers.
 double unit_roundoff(DType dtype);

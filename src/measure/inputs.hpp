@@ -12,12 +12,8 @@
 
 namespace hone::measure {
 
-enum class Distribution {
-  normal,   // offset + scale * N(0, 1); |N| at most 6
-  uniform,  // offset + scale * U, U uniform in [0, 1) in steps of 2^-24
-  labels,   // whole numbers uniform in 0 .. scale-1, plus offset; 0 < scale < 2^53
-  zeros,
-};
+// normal: |N| at most 6. uniform: in steps of 2^-24. labels: 0 < scale < 2^53.
+using kernels::Distribution;
 
 struct InputSpec {
   DType dtype = DType::fp32;

@@ -81,13 +81,13 @@ TEST_F(BadInput, AWorkspaceWhereAnotherRunIsAtWorkIsRefused) {
 }
 
 TEST_F(BadInput, ThePassesOfAKernelRunForAProfilerOnlyAsAskedInFull) {
-  const std::vector<std::string> good = {"counter-pass", "cpu",     folder_ / "s", "rms_norm", "fp32",
-                                         "64",           "forward", "1",           "2"};
+  const std::vector<std::string> good = {"counter-pass", "cpu",     "native", folder_ / "s", "rms_norm", "fp32",
+                                         "64",           "forward", "1",      "2",           "0"};
   EXPECT_EQ(run(good).exit_status, 0) << run(good).error;
   EXPECT_EQ(run({"counter-pass"}).exit_status, 2);
   EXPECT_EQ(run({good.begin(), good.end() - 1}).exit_status, 2);
   std::vector<std::string> unknown = good;
-  unknown[3] = "rms_nrom";
+  unknown[4] = "rms_nrom";
   const base::Outcome outcome = run(unknown);
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_NE(outcome.error.find("'rms_nrom'"), std::string::npos) << outcome.error;

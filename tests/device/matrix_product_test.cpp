@@ -15,21 +15,21 @@ struct Shape {
 };
 
 // Values of few bits, exact in every type, so that only the results are rounded.
-double value_of(ElementType type, const std::vector<unsigned char>& bytes, std::size_t at) {
-  if (type == ElementType::fp32) return std::bit_cast<float>(reinterpret_cast<const std::uint32_t*>(bytes.data())[at]);
+double value_of(DType type, const std::vector<unsigned char>& bytes, std::size_t at) {
+  if (type == DType::fp32) return std::bit_cast<float>(reinterpret_cast<const std::uint32_t*>(bytes.data())[at]);
   const std::uint16_t bits = reinterpret_cast<const std::uint16_t*>(bytes.data())[at];
-  if (type == ElementType::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+  if (type == DType::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
   const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
   const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-void put(ElementType type, std::vector<unsigned char>& bytes, std::size_t at, int eighths) {
+void put(DType type, std::vector<unsigned char>& bytes, std::size_t at, int eighths) {
   const float value = float(eighths) / 8;
   const auto wide = std::bit_cast<std::uint32_t>(value);
-  if (type == ElementType::fp32) {
+  if (type == DType::fp32) {
     reinterpret_cast<std::uint32_t*>(bytes.data())[at] = wide;
-  } else if (type == ElementType::bf16) {
+  } else if (type == DType::bf16) {
     reinterpret_cast<std::uint16_t*>(bytes.data())[at] = std::uint16_t(wide >> 16);
   } else {
     const std::uint32_t magnitude = wide & 0x7fffffff;
@@ -38,7 +38,7 @@ void put(ElementType type, std::vector<unsigned char>& bytes, std::size_t at, in
   }
 }
 
-std::size_t bytes_of(ElementType type) { return type == ElementType::fp32 ? 4 : 2; }
+std::size_t bytes_of(DType type) { return type == DType::fp32 ? 4 : 2; }
 
 class MatrixProducts : public CpuFixture {
  protected:
@@ -46,10 +46,10 @@ class MatrixProducts : public CpuFixture {
     std::vector<unsigned char> bytes;
     std::unique_ptr<Buffer> buffer;
     std::int64_t stride;
-    ElementType type;
+    DType type;
     double at(std::int64_t r, std::int64_t c) const { return value_of(type, bytes, std::size_t(r * stride + c)); }
   };
-  Matrix matrix(std::int64_t rows, std::int64_t columns, ElementType type) {
+  Matrix matrix(std::int64_t rows, std::int64_t columns, DType type) {
     Matrix made{std::vector<unsigned char>(std::size_t(rows * (columns + 3)) * bytes_of(type) + 8), nullptr,
                 columns + 3, type};
     for (std::int64_t i = 0; i < rows * (columns + 3); ++i)
@@ -58,8 +58,7 @@ class MatrixProducts : public CpuFixture {
     EXPECT_TRUE(device_->upload({made.buffer.get(), 0}, made.bytes.data(), made.bytes.size()));
     return made;
   }
-  void expect_product(Shape shape, bool a_transposed, bool b_transposed, ElementType input, ElementType output,
-                      float beta) {
+  void expect_product(Shape shape, bool a_transposed, bool b_transposed, DType input, DType output, float beta) {
     const auto [m, n, k] = shape;
     const Matrix a = a_transposed ? matrix(k, m, input) : matrix(m, k, input);
     const Matrix b = b_transposed ? matrix(n, k, input) : matrix(k, n, input);
@@ -74,7 +73,7 @@ class MatrixProducts : public CpuFixture {
     const auto ran = device_->try_run({launch}, 60'000'000'000);
     ASSERT_TRUE(ran) << base::describe(ran.error());
     ASSERT_TRUE(device_->download(c.bytes.data(), {c.buffer.get(), 0}, c.bytes.size()));
-    const double unit = output == ElementType::fp32 ? 0x1p-24 : output == ElementType::fp16 ? 0x1p-11 : 0x1p-8;
+    const double unit = output == DType::fp32 ? 0x1p-24 : output == DType::fp16 ? 0x1p-11 : 0x1p-8;
     for (std::int64_t i = 0; i < m; ++i) {
       for (std::int64_t j = 0; j < n; ++j) {
         double expected = beta * before.at(i, j);
@@ -91,10 +90,10 @@ class MatrixProducts : public CpuFixture {
 
 TEST_F(MatrixProducts, AreRightForEveryTypeAndLayout) {
   for (const Shape shape : {Shape{1, 1, 1}, {3, 5, 7}, {7, 2, 0}, {64, 33, 40}, {300, 17, 20}, {5, 600, 530}}) {
-    for (const auto& [input, output] : {std::pair{ElementType::fp32, ElementType::fp32},
-                                        {ElementType::bf16, ElementType::bf16},
-                                        {ElementType::fp16, ElementType::fp16},
-                                        {ElementType::bf16, ElementType::fp32}}) {
+    for (const auto& [input, output] : {std::pair{DType::fp32, DType::fp32},
+                                        {DType::bf16, DType::bf16},
+                                        {DType::fp16, DType::fp16},
+                                        {DType::bf16, DType::fp32}}) {
       for (const int layout : {0, 1, 2, 3}) {
         for (const float beta : {0.0f, 1.0f}) expect_product(shape, layout & 1, layout & 2, input, output, beta);
       }

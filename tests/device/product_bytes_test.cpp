@@ -24,7 +24,7 @@ TEST(ProductBytes, OfDenseOperands) {
 TEST(ProductBytes, TheLastRowEndsAtItsLastElement) {
   MatrixProduct p = product();
   p.a_transposed = true, p.a_stride = 10;  // 7 rows of 3
-  p.output = ElementType::bf16, p.c_stride = 8;
+  p.output = DType::bf16, p.c_stride = 8;
   const auto bytes = product_bytes(p, "cpu");
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->a, (6u * 10 + 3) * 4);

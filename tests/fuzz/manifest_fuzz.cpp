@@ -11,6 +11,7 @@
 
 namespace {
 
+using namespace hone::repository;
 using namespace hone::repository::manifest;
 using hone::repository::Expression;
 using hone::repository::Scope;

@@ -53,6 +53,8 @@ TEST(Includes, TheTableHoldsForEachFloor) {
   EXPECT_EQ(faults_of("src/stages/a.cpp", "render/documents/markdown.hpp"), 1u);
   EXPECT_EQ(faults_of("src/repository/native/a.cpp", "kernels/catalog/operation.hpp"), 0u);
   EXPECT_EQ(faults_of("src/repository/liger/a.cpp", "kernels/catalog/operation.hpp"), 1u);
+  EXPECT_EQ(faults_of("src/device/a.hpp", "kernels/catalog/plan.hpp"), 0u);
+  EXPECT_EQ(faults_of("src/device/a.hpp", "kernels/catalog/operation.hpp"), 1u);
   EXPECT_EQ(faults_of("src/repository/liger/a.cpp", "repository/native/native.hpp"), 1u);
   EXPECT_EQ(faults_of("src/cli/a.cpp", "repository/native/native.hpp"), 0u);
   EXPECT_EQ(faults_of("kernels/rms_norm/a.hpp", "base/result.hpp"), 1u);

@@ -27,10 +27,10 @@ double decode_half(DType dtype, std::uint16_t bits) {
 }
 
 TEST(DTypes, NameTheirSizes) {
-  EXPECT_EQ(size_of(DType::fp32), 4u);
-  EXPECT_EQ(size_of(DType::bf16), 2u);
-  EXPECT_EQ(size_of(DType::fp16), 2u);
-  EXPECT_EQ(size_of(DType::int64), 8u);
+  EXPECT_EQ(size_of(DType::fp32), 4);
+  EXPECT_EQ(size_of(DType::bf16), 2);
+  EXPECT_EQ(size_of(DType::fp16), 2);
+  EXPECT_EQ(size_of(DType::int64), 8);
   EXPECT_STREQ(name_of(DType::bf16), "bf16");
 }
 
@@ -146,7 +146,7 @@ TEST(Int32, IsExactRoundsToEvenAndSaturates) {
   encode(DType::int32, values.data(), values.size(), stored.data());
   EXPECT_EQ(stored, (std::vector<std::int32_t>{-7, 2147483647, 2, 4, 2147483647, -2147483648, 0}));
   EXPECT_EQ(decode(DType::int32, stored.data(), 3), (std::vector<double>{-7, 2147483647, 2}));
-  EXPECT_EQ(size_of(DType::int32), 4u);
+  EXPECT_EQ(size_of(DType::int32), 4);
 }
 
 }  // namespace

@@ -169,23 +169,25 @@ class Images : public testing::TestWithParam<DType> {
 };
 
 TEST_P(Images, OfAWholeWriteHaveNoFaults) {
-  for (std::size_t misalign : {std::size_t{0}, size_of(GetParam())}) {
+  const auto size = static_cast<std::size_t>(size_of(GetParam()));
+  for (std::size_t misalign : {std::size_t{0}, size}) {
     GuardedImage image(shape_, misalign);
     image.set(values_);
     EXPECT_TRUE(image.faults(true).ok());
     EXPECT_EQ(image.faults(true).describe(), "");
     EXPECT_EQ(image.values(), values_);
-    EXPECT_EQ(image.tensor_bytes(), 21 * size_of(GetParam()));
+    EXPECT_EQ(image.tensor_bytes(), 21 * size);
     EXPECT_EQ(image.bytes().size(), 2 * GuardedImage::kGuardBytes + misalign + image.tensor_bytes());
   }
 }
 
 TEST_P(Images, AShiftKeepsElementsAlignedToTheirSize) {
+  const auto size = static_cast<std::size_t>(size_of(GetParam()));
   for (std::size_t misalign : {1, 4, 6}) {
     const std::size_t offset = GuardedImage(shape_, misalign).tensor_offset();
-    EXPECT_EQ(offset % size_of(GetParam()), 0u);
+    EXPECT_EQ(offset % size, 0u);
     EXPECT_GE(offset, GuardedImage::kGuardBytes + misalign);
-    EXPECT_LT(offset, GuardedImage::kGuardBytes + misalign + size_of(GetParam()));
+    EXPECT_LT(offset, GuardedImage::kGuardBytes + misalign + size);
   }
 }
 

@@ -294,9 +294,9 @@ TEST_F(DeviceCeilingsTest, DefaultSettingsRestOnTheEffectiveCacheAndLaterStagesO
   device_.described.caches.back() = {3, 480 * MiB, 2};
   const auto shipped = [&](const model::Request& request, DeviceCeilings* ceilings,
                            model::Request* resolved = nullptr) {
-    native::NativeContext context{device_, files_, clock_, "/settings"};
+    launch::Context context{device_, files_, clock_};
     if (ceilings != nullptr) context.ceilings = std::shared_ptr<DeviceCeilings>(ceilings, [](DeviceCeilings*) {});
-    native::NativeRepository repository(context);
+    native::NativeRepository repository(context, "/settings");
     auto session = repository.open(request);
     EXPECT_TRUE(session) << base::describe(session.error());
     if (resolved) *resolved = (*session)->resolved(request);

@@ -1,10 +1,12 @@
 // A user's own kernel through all three stages: really compiled, run, judged and installed; only its times are made up.
 #include <gmock/gmock.h>
 
+#include "stages/compare/compare.hpp"
 #include "stages/finalize/finalize.hpp"
 #include "stages/profile/profile.hpp"
 #include "tests/repository/manifest/manifest_fixture.hpp"
 #include "tests/stages/stage_fixture.hpp"
+#include "tests/support/recording_device.hpp"
 #include "tests/support/timed_device.hpp"
 
 namespace hone::repository::manifest {
@@ -25,14 +27,18 @@ class AManifestInTheStages : public ManifestTest {
       for (const device::Launch& launch : launches) ns += 500.0 * static_cast<double>(launch.programs);
       return ns;
     });
+    recorded_ = std::make_unique<test::RecordingDevice>(*timed_, "");
   }
+  // Whatever a stage does with the kernel, it survived in isolation first.
+  void TearDown() override { EXPECT_THAT(recorded_->unprotected, ::testing::IsEmpty()); }
 
   base::Result<std::unique_ptr<Repository>> repository() {
     auto manifest = load_manifest(files_, folder_.path());
     if (!manifest) return manifest.error();
-    ManifestContext context{*timed_, timed_.get(), files_, time_};
+    launch::Context context{*recorded_, files_, time_};
     context.processes = &processes_;
-    return std::unique_ptr<Repository>(std::make_unique<ManifestRepository>(std::move(context), std::move(*manifest)));
+    return std::unique_ptr<Repository>(
+        std::make_unique<ManifestRepository>(std::move(context), timed_.get(), std::move(*manifest)));
   }
   std::string at(const std::string& name) { return folder_ / ("work/row_scale/" + name); }
 
@@ -58,6 +64,14 @@ class AManifestInTheStages : public ManifestTest {
     EXPECT_TRUE(outcome) << base::describe(outcome.error());
     return outcome ? outcome->comparison : model::ComparisonDocument{};
   }
+  stages::CompareOutcome compare(const std::string& a, const std::string& b) {
+    auto session = (*repository())->open(profile_.request);
+    EXPECT_TRUE(session);
+    auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
+    auto outcome = stages::compare(**session, profile_, {a, b, {}, 0, "hone compare", {}}, *workspace, ports_);
+    EXPECT_TRUE(outcome) << base::describe(outcome.error());
+    return outcome ? *outcome : stages::CompareOutcome{};
+  }
   stages::FinalizeOutcome finalize() {
     auto session = (*repository())->open(profile_.request);
     EXPECT_TRUE(session) << base::describe(session.error());
@@ -71,6 +85,7 @@ class AManifestInTheStages : public ManifestTest {
 
   base::ManualClock time_;
   std::unique_ptr<test::TimedDevice> timed_;
+  std::unique_ptr<test::RecordingDevice> recorded_;
   base::MemoryFiles nothing_;
   test::FakeWorld world_{nothing_};
   test::NotingDocuments documents_{world_};
@@ -93,6 +108,7 @@ TEST_F(AManifestInTheStages, IsProfiledOptimizedAndFinalized) {
   ASSERT_EQ(comparison.winner, "v1") << comparison.winner_reason;
   EXPECT_EQ(comparison.variants.at(0).settings.at("forward").at(256), (model::Settings{{"ROWS", 4}}));
   EXPECT_EQ(read("hone.toml").find("[[entry]]"), std::string::npos);
+  EXPECT_EQ(compare("v0", "v1").cells.front().comparison.verdict, model::Verdict::faster);
 
   const stages::FinalizeOutcome outcome = finalize();
   EXPECT_EQ(outcome.ending, Ending::applied) << outcome.report.reason;

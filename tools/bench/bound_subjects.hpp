@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "measure/inputs.hpp"
-#include "repository/native/bound_plan.hpp"
-#include "repository/native/element_types.hpp"
+#include "repository/launch/bound_plan.hpp"
+#include "repository/native/native_operation.hpp"
 
 namespace hone::bench {
 
@@ -52,8 +52,8 @@ class Tensors {
       check(device_.copy({buffers_.at(name).get(), 0}, {backups_.at(name).get(), 0}, backups_.at(name)->bytes()));
     }
   }
-  repository::native::TensorViews views() const {
-    repository::native::TensorViews views;
+  repository::launch::TensorViews views() const {
+    repository::launch::TensorViews views;
     for (const auto& [name, buffer] : buffers_) views[name] = {buffer.get(), 0};
     return views;
   }
@@ -64,7 +64,7 @@ class Tensors {
     const std::size_t some = std::min<std::size_t>(elements, (std::size_t{4} << 20) - 5);
     const std::size_t element_bytes = static_cast<std::size_t>(kernels::size_of(spec.dtype));
     std::vector<std::uint8_t> values(some * element_bytes + 1);
-    measure::InputSpec input = repository::native::input_spec(spec, 3);
+    measure::InputSpec input = repository::launch::input_of(spec, 3);
     input.rare_share = 0;  // no row is left out
     measure::fill(input, values.data(), some);
     device::Buffer* buffer = buffers_.at(spec.name).get();
@@ -87,8 +87,7 @@ class Tensors {
 struct Subject {
   std::string name;
   kernels::Pass pass = kernels::Pass::forward;
-  std::unique_ptr<repository::native::BoundPlan> plan;
-  std::vector<device::Launch> launches;
+  repository::launch::BoundLaunches bound;
   double extra_bytes = 0;  // memory beside the inputs
   std::vector<double> ms = {};
 };
@@ -97,17 +96,14 @@ inline Subject bound_subject(device::Device& device, const std::string& name, ke
                              const kernels::Plan& plan, const Tensors& tensors) {
   const auto source = value_or_fail(repository::native::program_source(plan, name, {}));
   auto program = value_or_fail(device.compile(source));
-  Subject subject{
-      name, pass, value_or_fail(repository::native::BoundPlan::bind(device, plan, program, tensors.views())), {}};
-  subject.launches = subject.plan->launches();
-  return subject;
+  return {name, pass, value_or_fail(repository::launch::bind(device, plan, program, tensors.views()))};
 }
 
 inline void take_turns(device::Device& device, Tensors& tensors, std::vector<Subject>& subjects, std::int64_t rounds) {
   for (std::int64_t round = -1; round < rounds; ++round) {
     for (Subject& subject : subjects) {
       tensors.restore(subject.pass);
-      const model::Sample sample = value_or_fail(device.time(subject.launches, {.cold_cache = true}));
+      const model::Sample sample = value_or_fail(device.time(subject.bound.launches, {.cold_cache = true}));
       if (round >= 0) subject.ms.push_back(sample.device_ns / 1e6);
     }
   }

@@ -46,12 +46,6 @@ T value_or_fail(base::Result<T> result) {
 
 constexpr std::int64_t kCopyBlockBytes = 64 << 10;
 
-measure::DType measured(kernels::DType dtype) {
-  for (const measure::DType same : {measure::DType::fp32, measure::DType::fp16, measure::DType::bf16})
-    if (std::string(measure::name_of(same)) == kernels::name_of(dtype)) return same;
-  return measure::DType::int64;
-}
-
 struct Rung {
   std::string name;
   std::vector<device::Launch> launches;
@@ -75,9 +69,9 @@ class Ladder {
       // Values as the tensor has them: subnormals and NaN, which any bits contain, take a CPU another time.
       std::vector<unsigned char> values(bytes);
       measure::fill(
-          {.dtype = measured(tensor.dtype),
-           .distribution = tensor.distribution == kernels::Distribution::labels ? measure::Distribution::labels
-                                                                                : measure::Distribution::normal,
+          {.dtype = tensor.dtype,
+           .distribution = tensor.distribution == kernels::Distribution::labels ? tensor.distribution
+                                                                                : kernels::Distribution::normal,
            .scale = tensor.scale,
            .offset = tensor.offset,
            .seed = 1},

@@ -107,8 +107,8 @@ void print_fused(device::Device& device, const Arguments& arguments, kernels::DT
     if (!operation.valid(pass, settings, of, target).empty()) return;
     const kernels::Plan plan = operation.plan(pass, of, settings, target, kernels::Ablation::none);
     Subject whole = bound_subject(device, name, pass, plan, tensors);
-    whole.extra_bytes = outputs + double(repository::native::peak_scratch_bytes(plan));
-    Subject products{name + ", its products alone", pass, nullptr, products_of(whole.launches)};
+    whole.extra_bytes = outputs + double(repository::launch::peak_scratch_bytes(plan));
+    Subject products{name + ", its products alone", pass, {products_of(whole.bound.launches), whole.bound.owned, {}}};
     subjects.push_back(std::move(whole));
     subjects.push_back(std::move(products));
   };

@@ -80,7 +80,7 @@ void print_pass(device::Device& device, const kernels::Operation& operation, ker
     subjects.push_back(bound_subject(device, (i == 0 ? "* " : "  ") + text_of(all[i]), pass, plans[i], tensors));
   }
   if (arguments.untimed != 0) {
-    for (const Subject& subject : subjects) check(device.run(subject.launches));
+    for (const Subject& subject : subjects) check(device.run(subject.bound.launches));
     return;
   }
   take_turns(device, tensors, subjects, arguments.rounds);

@@ -10,8 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "render/table.hpp"
-#include "repository/manifest/manifest_session.hpp"
-#include "repository/native/verify_all.hpp"
+#include "repository/native/native_repository.hpp"
 
 namespace hone::cli {
 
@@ -19,29 +18,46 @@ namespace {
 
 // What the verified kernels were held against, and the cases.
 struct Verified {
-  std::string reference = "a reference in double precision";
-  std::vector<repository::CaseResult> cases;
+  std::string reference;
+  std::vector<repository::launch::CaseResult> cases;
 };
 
-using Progress = std::function<bool(int, int, const repository::CaseResult&)>;
+using Progress = std::function<bool(int, int, const repository::launch::CaseResult&)>;
+
+base::Result<Verified> verify(const CommandContext& context, repository::launch::LaunchSession& session,
+                              const Progress& each) {
+  if (const std::string why = session.unmeasurable(); !why.empty())
+    return base::Error{base::ErrorKind::preflight, "a device that runs the kernel", why, context.meant.device,
+                       "choose another --device"};
+  const auto extent =
+      context.typed.has("--short") ? repository::launch::Extent::smoke : repository::launch::Extent::full;
+  auto cases = session.verify(extent, context.meant.request.dtype.empty(), each);
+  if (!cases) return cases.error();
+  return Verified{session.reference_words(), std::move(*cases)};
+}
 
 base::Result<Verified> verify_native(const CommandContext& context, TerminalProgress& progress, const Progress& each) {
   auto device = open_device(context.machine, context.meant.device);
   if (!device) return device.error();
-  repository::native::NativeContext native{**device, context.machine.files, context.machine.clock,
-                                           context.meant.settings_directory};
   for (const std::string& kernel : context.typed.arguments)
     if (auto known = repository::native::find_operation(kernel); !known) return known.error();
-  Verified verified;
+  repository::native::NativeRepository repository({**device, context.machine.files, context.machine.clock},
+                                                  context.meant.settings_directory);
+  Verified all;
   for (const std::string& kernel : context.typed.arguments) {
     progress.step("verify " + kernel);
-    repository::native::VerifyRequest request{kernel, context.meant.request.dtype, context.typed.has("--short"),
-                                              context.meant.request.seed};
-    auto results = repository::native::verify_all(native, request, each);
-    if (!results) return results.error();
-    verified.cases.insert(verified.cases.end(), results->begin(), results->end());
+    model::Request request;
+    request.kernel = kernel;
+    request.dtype = context.meant.request.dtype;
+    request.seed = context.meant.request.seed;
+    auto session = repository.open_to_verify(request);
+    if (!session) return session.error();
+    auto verified = verify(context, **session, each);
+    if (!verified) return verified.error();
+    all.reference = verified->reference;
+    all.cases.insert(all.cases.end(), verified->cases.begin(), verified->cases.end());
   }
-  return verified;
+  return all;
 }
 
 base::Result<Verified> verify_manifest(const CommandContext& context, TerminalProgress& progress,
@@ -58,26 +74,15 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
   if (!opened) return opened.error();
   auto session = opened->repository->open(context.meant.request);
   if (!session) return session.error();
-  auto& kernel = dynamic_cast<repository::manifest::ManifestSession&>(**session);
-  if (const std::string why = kernel.unmeasurable(); !why.empty())
-    return base::Error{base::ErrorKind::preflight, "a device that runs the kernel", why, context.meant.device,
-                       "choose another --device"};
-  Verified verified;
-  verified.reference = kernel.reference_words();
   progress.step("verify " + context.meant.request.kernel);
-  const auto extent =
-      context.typed.has("--short") ? repository::manifest::Extent::smoke : repository::manifest::Extent::full;
-  auto results = kernel.verify(extent, context.meant.request.dtype.empty(), each);
-  if (!results) return results.error();
-  verified.cases = std::move(*results);
-  return verified;
+  return verify(context, dynamic_cast<repository::launch::LaunchSession&>(**session), each);
 }
 
 }  // namespace
 
 int run_verify(const CommandContext& context) {
   TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose);
-  const Progress each = [&](int done, int total, const repository::CaseResult& result) {
+  const Progress each = [&](int done, int total, const repository::launch::CaseResult& result) {
     progress.advance(done, total, result.label);
     return !interrupted();
   };
@@ -85,7 +90,7 @@ int run_verify(const CommandContext& context) {
                                                              : verify_manifest(context, progress, each);
   progress.finish();
   if (!verified) return fail(context, verified.error());
-  const std::vector<repository::CaseResult>& cases = verified->cases;
+  const std::vector<repository::launch::CaseResult>& cases = verified->cases;
 
   int passed = 0, failed = 0;
   for (const auto& result : cases) ++(result.passed ? passed : failed);

@@ -78,33 +78,32 @@ std::uint16_t narrowed_brain(float value) {
 }
 
 // rows x columns of a matrix to a dense fp32 tile, and back.
-void widen(float* to, const std::byte* from, std::int64_t stride, ElementType type, std::int64_t rows,
-           std::int64_t columns) {
+void widen(float* to, const std::byte* from, std::int64_t stride, DType type, std::int64_t rows, std::int64_t columns) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::byte* row = from + static_cast<std::size_t>(r * stride) * size_of(type);
     float* out = to + r * columns;
-    if (type == ElementType::fp32) {
+    if (type == DType::fp32) {
       std::memcpy(out, row, static_cast<std::size_t>(columns) * 4);
       continue;
     }
     for (std::int64_t c = 0; c < columns; ++c) {
       std::uint16_t bits = 0;
       std::memcpy(&bits, row + 2 * c, 2);
-      out[c] = type == ElementType::bf16 ? widened_brain(bits) : widened_half(bits);
+      out[c] = type == DType::bf16 ? widened_brain(bits) : widened_half(bits);
     }
   }
 }
-void narrow(std::byte* to, const float* from, std::int64_t stride, ElementType type, std::int64_t rows,
+void narrow(std::byte* to, const float* from, std::int64_t stride, DType type, std::int64_t rows,
             std::int64_t columns) {
   for (std::int64_t r = 0; r < rows; ++r) {
     std::byte* row = to + static_cast<std::size_t>(r * stride) * size_of(type);
     const float* in = from + r * columns;
-    if (type == ElementType::fp32) {
+    if (type == DType::fp32) {
       std::memcpy(row, in, static_cast<std::size_t>(columns) * 4);
       continue;
     }
     for (std::int64_t c = 0; c < columns; ++c) {
-      const std::uint16_t bits = type == ElementType::bf16 ? narrowed_brain(in[c]) : narrowed_half(in[c]);
+      const std::uint16_t bits = type == DType::bf16 ? narrowed_brain(in[c]) : narrowed_half(in[c]);
       std::memcpy(row + 2 * c, &bits, 2);
     }
   }
@@ -119,7 +118,7 @@ struct Operand {
   const std::byte* data;
   std::int64_t stride;
   bool k_is_row;  // whether consecutive k lie a stride apart
-  ElementType type;
+  DType type;
   std::vector<float> tile;
 
   void load(std::int64_t first, std::int64_t count, std::int64_t k, std::int64_t depth) {
@@ -134,8 +133,8 @@ struct Operand {
 // Whether the library can take the operands where they lie: fp32, and extents and strides that its 32-bit integers hold.
 bool in_place(const PreparedProduct& p) {
   const std::int64_t most = std::numeric_limits<int>::max();
-  return p.input == ElementType::fp32 && p.output == ElementType::fp32 && p.k > 0 && p.m <= most && p.n <= most &&
-         p.k <= most && p.a_stride <= most && p.b_stride <= most && p.c_stride <= most;
+  return p.input == DType::fp32 && p.output == DType::fp32 && p.k > 0 && p.m <= most && p.n <= most && p.k <= most &&
+         p.a_stride <= most && p.b_stride <= most && p.c_stride <= most;
 }
 
 void run_in_place(const PreparedProduct& p, std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) {
@@ -191,9 +190,7 @@ base::Result<PreparedProduct> prepare_product(const MatrixProduct& product) {
   if (!b) return b.error();
   auto c = resolve(p.c, bytes->c);
   if (!c) return c.error();
-  return PreparedProduct{
-      p.m,     p.n,      p.k,   *a, *b, *c, p.a_stride, p.b_stride, p.c_stride, p.a_transposed, p.b_transposed,
-      p.input, p.output, p.beta};
+  return kernels::placed(p, *a, *b, *c);
 }
 
 // The longer side of the result is divided, so that each worker's part is as square as it can be.

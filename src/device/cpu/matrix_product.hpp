@@ -10,15 +10,7 @@
 
 namespace hone::device::cpu {
 
-struct PreparedProduct {
-  std::int64_t m = 0, n = 0, k = 0;
-  const std::byte *a = nullptr, *b = nullptr;
-  std::byte* c = nullptr;
-  std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
-  bool a_transposed = false, b_transposed = false;
-  ElementType input = ElementType::fp32, output = ElementType::fp32;
-  float beta = 0;
-};
+using PreparedProduct = kernels::BasicMatrixProduct<std::byte*>;
 
 // Addresses resolved and the library opened; an error names what is missing or which operand leaves its buffer. Call it before
 // a fork: the library must not be opened in a child of a process with threads.

@@ -14,10 +14,10 @@ const std::vector<std::string>& library_names() {
 
 }  // namespace
 
-int lt_type(ElementType type) {
+int lt_type(DType type) {
   switch (type) {
-    case ElementType::fp16: return kLtFp16;
-    case ElementType::bf16: return kLtBf16;
+    case DType::fp16: return kLtFp16;
+    case DType::bf16: return kLtBf16;
     default: return kLtFp32;
   }
 }

@@ -61,7 +61,7 @@ class LtHandles {
   std::vector<std::pair<void*, int (*)(void*)>> made_;
 };
 
-int lt_type(ElementType type);
+int lt_type(DType type);
 
 // Opens the library for the rest of the process. Pre-flight error with the remedy where it is missing or lacks a function.
 base::Result<LtApi> open_cublas_lt(base::FileSystem& files, const SearchEnvironment& environment);

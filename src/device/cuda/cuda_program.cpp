@@ -146,7 +146,7 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
       return wrong(base::ErrorKind::gate, fmt::format("1 to {} threads of a block", most_threads),
                    fmt::format("{} x {} x {}", launch.threads, launch.threads_y, launch.threads_z),
                    "use a smaller block");
-    if (launch.dynamic_shared_bytes > std::size_t{1} << 30)
+    if (launch.dynamic_shared_bytes < 0 || launch.dynamic_shared_bytes > std::int64_t{1} << 30)
       return wrong(base::ErrorKind::gate, "shared memory that a block can have",
                    fmt::format("{} bytes", launch.dynamic_shared_bytes), "use fewer stages or a smaller tile");
     if (launch.cluster_size < 1 || launch.cluster_size > most_cluster_blocks ||

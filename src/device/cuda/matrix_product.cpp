@@ -103,7 +103,7 @@ base::Result<std::unique_ptr<ProductPlan>> ProductLibrary::make_plan(const Matri
     if (status != 0) return failed("cublasLtMatmulDescSetAttribute", status, p);
   }
   // A row-major matrix is a column-major one with its extents exchanged.
-  const auto layout = [&](void*& made, ElementType type, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+  const auto layout = [&](void*& made, DType type, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     if (status == 0)
       status = api_.layout_create(&made, lt_type(type), static_cast<std::uint64_t>(columns),
                                   static_cast<std::uint64_t>(rows), stride);

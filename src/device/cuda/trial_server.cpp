@@ -114,8 +114,8 @@ class Server {
     for (BufferView* view : {&product.a, &product.b, &product.c}) *view = take_view(reader);
     product.a_transposed = reader.take<std::uint8_t>() != 0;
     product.b_transposed = reader.take<std::uint8_t>() != 0;
-    product.input = static_cast<ElementType>(reader.take<std::uint8_t>());
-    product.output = static_cast<ElementType>(reader.take<std::uint8_t>());
+    product.input = static_cast<DType>(reader.take<std::uint8_t>());
+    product.output = static_cast<DType>(reader.take<std::uint8_t>());
     product.beta = reader.take<float>();
     return product;
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/dtypes.hpp"
+#include "kernels/catalog/plan.hpp"
 #include "repository/document/expression.hpp"
 
 namespace hone::repository::manifest {
@@ -30,14 +30,13 @@ struct SizeSymbol {
 
 struct DTypeDecl {
   std::string name;  // "fp32", "fp16" or "bf16"
-  measure::DType type = measure::DType::fp32;
+  kernels::DType type = kernels::DType::fp32;
   std::vector<std::pair<std::string, std::string>> defines;
 };
 
-// normal: mean first, deviation second. uniform: from first to second. integers: from first to second - 1. zeros.
+// normal: mean first, deviation second. uniform: from first to second. labels: integers from first to second - 1. zeros.
 struct ValuesDecl {
-  enum class Distribution { normal, uniform, integers, zeros };
-  Distribution distribution = Distribution::normal;
+  kernels::Distribution distribution = kernels::Distribution::normal;
   Expression first = Expression(std::int64_t{0}, {}), second = Expression(std::int64_t{1}, {});
 };
 
@@ -45,7 +44,7 @@ struct TensorDecl {
   std::string name;
   Role role = Role::input;
   std::vector<Expression> shape;
-  std::optional<measure::DType> type;  // none: the dtype asked for
+  std::optional<kernels::DType> type;  // none: the dtype asked for
   ValuesDecl values;
   std::optional<Expression> tolerance;
   Place place;

@@ -1,16 +1,14 @@
 #include "repository/manifest/manifest_repository.hpp"
 
-#include <fmt/format.h>
-
 #include "base/text.hpp"
-#include "repository/document/expression_parser.hpp"
-#include "repository/manifest/manifest_session.hpp"
+#include "repository/manifest/manifest_operation.hpp"
+#include "repository/manifest/manifest_problem.hpp"
 
 namespace hone::repository::manifest {
 
 std::vector<KernelEntry> list_kernels(const Manifest& manifest) {
   KernelEntry entry{manifest.name, manifest.description, manifest.tier, {}, {}};
-  for (const PassDecl& pass : manifest.passes) entry.passes.push_back(pass.name);
+  entry.passes = pass_names(manifest);
   if (manifest.passes.size() > 1) entry.passes.emplace_back("full");
   for (const DTypeDecl& dtype : manifest.dtypes) entry.dtypes.push_back(dtype.name);
   return {entry};
@@ -42,33 +40,26 @@ std::vector<PreflightCheck> ManifestRepository::preflight(const model::Request& 
   if (const std::string why = why_not_on(manifest, info); !why.empty())
     checks.push_back({"language", word(manifest.language), why, false, false});
   else
-    checks.push_back(
-        {"kernel compiler",
-         info.compiler.empty() ? (info.compiler_problem.empty() ? "none" : info.compiler_problem) : info.compiler,
-         info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit"
-                             : "install a C++ compiler: apt-get install g++",
-         !info.compiler.empty(), true});
+    checks.push_back(launch::compiler_check(info));
   checks.push_back(
       {"reference", manifest.reference.empty() ? "none" : manifest.reference,
        "variants are compared with the original instead; a wrong original stays undetected: add 'reference'",
        !manifest.reference.empty(), false});
   if (!manifest.reference.empty())
-    checks.push_back(
-        {"compiler of the reference",
-         context_.host && !context_.host->info().compiler.empty() ? context_.host->info().compiler : "none",
-         "install a C++ compiler: apt-get install g++", context_.host && !context_.host->info().compiler.empty(),
-         true});
+    checks.push_back({"compiler of the reference",
+                      host_ && !host_->info().compiler.empty() ? host_->info().compiler : "none",
+                      "install a C++ compiler: apt-get install g++", host_ && !host_->info().compiler.empty(), true});
   checks.push_back({"test command", manifest.test.empty() ? "none" : base::join_text(manifest.test, " "),
                     "finalize then stands on hone's own gate alone: add 'test'", !manifest.test.empty(), false});
-  checks.push_back({"target GPU", request.target_gpu,
-                    "work goes on with " + info.name + "; choose --target-gpu auto to silence this",
-                    request.target_gpu == "auto" || request.target_gpu == info.architecture, false});
+  checks.push_back(launch::target_check(info, request));
   return checks;
 }
 
 base::Result<std::unique_ptr<Session>> ManifestRepository::open(const model::Request& request) {
   if (auto known = check_kernel(*manifest_, request.kernel); !known) return known.error();
-  return ManifestSession::open(context_, manifest_, request);
+  auto operation = manifest_operation(context_, host_, manifest_, request);
+  if (!operation) return operation.error();
+  return launch::LaunchSession::open(context_, std::move(*operation), request);
 }
 
 }  // namespace hone::repository::manifest

@@ -1,7 +1,6 @@
 // The launches of a pass under given settings.
 #include <fmt/format.h>
 
-#include "base/hash.hpp"
 #include "repository/manifest/problem.hpp"
 
 namespace hone::repository::manifest {
@@ -21,15 +20,16 @@ base::Error excluded(const Expression& rule, const std::string& what, const mode
 
 class Planner {
  public:
-  Planner(const Manifest& manifest, const Problem& problem, const PassDecl& pass, const model::Settings& settings)
+  Planner(const Manifest& manifest, const ProblemSizes& problem, const PassDecl& pass, const model::Settings& settings)
       : manifest_(manifest), problem_(problem), pass_(pass), settings_(settings), scope_{problem.sizes, {}} {
     for (const auto& [name, value] : settings) scope_.whole[name] = value;
   }
 
-  base::Result<Plan> run() {
+  base::Result<kernels::Plan> run() {
     if (auto kept = check_rules(); !kept) return kept.error();
-    Plan plan;
-    plan.pass = pass_.name;
+    kernels::Plan plan;
+    plan.main_file = manifest_.source;
+    plan.begins_early = false;
     plan.defines = manifest_.defines;
     plan.defines.insert(plan.defines.end(), problem_.dtype->defines.begin(), problem_.dtype->defines.end());
     for (const KnobDecl* knob : manifest_.knobs_of(pass_.name))
@@ -44,6 +44,7 @@ class Planner {
     for (const LaunchDecl& launch : pass_.launches) {
       auto planned = launch_of(launch);
       if (!planned) return planned.error();
+      planned->entry = entry_of(manifest_, launch.entry, plan.launches.size());
       plan.launches.push_back(std::move(*planned));
     }
     return plan;
@@ -67,16 +68,15 @@ class Planner {
     return {};
   }
 
-  base::Result<Tensor> scratch_of(const TensorDecl& tensor) {
-    Tensor scratch{tensor.name, tensor.type.value_or(problem_.dtype->type), 1};
+  base::Result<kernels::TensorSpec> scratch_of(const TensorDecl& tensor) {
+    std::int64_t elements = 1;
     for (const Expression& extent : tensor.shape) {
       auto value = within(extent, 0, std::int64_t{1} << 40, "an extent");
       if (!value) return value.error();
-      if (__builtin_mul_overflow(scratch.elements, *value, &scratch.elements) || scratch.elements > std::int64_t{1}
-                                                                                                        << 44)
+      if (__builtin_mul_overflow(elements, *value, &elements) || elements > std::int64_t{1} << 44)
         return excluded(extent, "scratch that a memory can hold", settings_);
     }
-    return scratch;
+    return tensor_spec(tensor, problem_, elements);
   }
 
   base::Result<std::int64_t> within(const Expression& expression, std::int64_t least, std::int64_t most,
@@ -89,32 +89,34 @@ class Planner {
     return error;
   }
 
-  base::Result<PlannedLaunch> launch_of(const LaunchDecl& launch) {
-    PlannedLaunch planned;
-    planned.entry = launch.entry;
+  base::Result<kernels::Launch> launch_of(const LaunchDecl& launch) {
+    kernels::Launch planned;
+    std::int64_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
     for (std::size_t i = 0; i < launch.grid.size(); ++i) {
       auto extent = within(launch.grid[i], 1, i == 0 ? kMostPrograms : kMostProgramsYZ, "programs of the grid");
       if (!extent) return extent.error();
-      planned.grid[i] = *extent;
+      grid[i] = *extent;
     }
     if (manifest_.language == Language::cuda) {
-      std::int64_t threads = 1;
       for (std::size_t i = 0; i < launch.block.size(); ++i) {
         auto extent = within(launch.block[i], 1, kMostThreads, "threads of a block");
         if (!extent) return extent.error();
-        planned.block[i] = static_cast<int>(*extent);
-        threads *= *extent;
+        block[i] = *extent;
       }
-      if (threads > kMostThreads)
+      if (block[0] * block[1] * block[2] > kMostThreads)
         return excluded(launch.block.front(), fmt::format("at most {} threads of a block", kMostThreads), settings_);
       auto shared = within(launch.shared_bytes, 0, kMostSharedBytes, "bytes of shared memory");
       if (!shared) return shared.error();
-      planned.shared_bytes = *shared;
+      planned.dynamic_shared_bytes = *shared;
     } else {
       auto workers = within(launch.workers, 0, kMostWorkers, "threads to work on");
       if (!workers) return workers.error();
-      planned.block[0] = static_cast<int>(*workers);
+      block[0] = *workers;
     }
+    planned.programs = grid[0];
+    planned.programs_y = static_cast<int>(grid[1]), planned.programs_z = static_cast<int>(grid[2]);
+    planned.threads = static_cast<int>(block[0]);
+    planned.threads_y = static_cast<int>(block[1]), planned.threads_z = static_cast<int>(block[2]);
     auto arguments = arguments_of(manifest_, problem_, launch.arguments, settings_);
     if (!arguments) return arguments.error();
     planned.arguments = std::move(*arguments);
@@ -122,7 +124,7 @@ class Planner {
   }
 
   const Manifest& manifest_;
-  const Problem& problem_;
+  const ProblemSizes& problem_;
   const PassDecl& pass_;
   const model::Settings& settings_;
   Scope scope_;
@@ -130,14 +132,18 @@ class Planner {
 
 }  // namespace
 
-base::Result<Plan> plan_of(const Manifest& manifest, const Problem& problem, const PassDecl& pass,
-                           const model::Settings& settings) {
+std::string entry_of(const Manifest& manifest, const std::string& entry, std::size_t launch) {
+  return manifest.language == Language::cuda ? entry : fmt::format("hone_{}_{}", launch, entry);
+}
+
+base::Result<kernels::Plan> plan_of(const Manifest& manifest, const ProblemSizes& problem, const PassDecl& pass,
+                                    const model::Settings& settings) {
   return Planner(manifest, problem, pass, settings).run();
 }
 
-base::Result<std::vector<PlannedArgument>> arguments_of(const Manifest& manifest, const Problem& problem,
-                                                        const std::vector<ArgumentDecl>& arguments,
-                                                        const model::Settings& settings) {
+base::Result<std::vector<kernels::Argument>> arguments_of(const Manifest& manifest, const ProblemSizes& problem,
+                                                          const std::vector<ArgumentDecl>& arguments,
+                                                          const model::Settings& settings) {
   Scope scope{problem.sizes, {}};
   for (const auto& [name, value] : settings) scope.whole[name] = value;
   for (const ScalarDecl& scalar : manifest.scalars) {
@@ -151,10 +157,10 @@ base::Result<std::vector<PlannedArgument>> arguments_of(const Manifest& manifest
       scope.whole[scalar.name] = *value;
     }
   }
-  std::vector<PlannedArgument> planned;
+  std::vector<kernels::Argument> planned;
   for (const ArgumentDecl& argument : arguments) {
     if (!argument.tensor.empty()) {
-      planned.emplace_back(argument.tensor);
+      planned.emplace_back(kernels::TensorArgument{argument.tensor});
     } else if (argument.type == ScalarType::fp32) {
       auto value = argument.value.real(scope);
       if (!value) return value.error();
@@ -173,19 +179,6 @@ base::Result<std::vector<PlannedArgument>> arguments_of(const Manifest& manifest
     }
   }
   return planned;
-}
-
-std::string launch_hash(const Plan& plan) {
-  std::string text;
-  for (const PlannedLaunch& launch : plan.launches) {
-    text += fmt::format("{}|{},{},{}|{},{},{}|{}", launch.entry, launch.grid[0], launch.grid[1], launch.grid[2],
-                        launch.block[0], launch.block[1], launch.block[2], launch.shared_bytes);
-    for (const PlannedArgument& argument : launch.arguments)
-      text += std::visit([](const auto& value) { return fmt::format("|{}", value); }, argument);
-    text += '\n';
-  }
-  for (const Tensor& scratch : plan.scratch) text += fmt::format("{}:{}\n", scratch.name, scratch.elements);
-  return base::content_hash(text);
 }
 
 }  // namespace hone::repository::manifest

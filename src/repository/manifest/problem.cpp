@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "measure/dtypes.hpp"
+
 namespace hone::repository::manifest {
 
 namespace {
@@ -15,16 +17,16 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 44;
 // Of the values of one element where the manifest does not say: a handful of roundings, and a sum of some length.
 constexpr double kDefaultRoundings = 16;
 
-Scope scope_of(const Problem& problem) { return {problem.sizes, {}}; }
+Scope scope_of(const ProblemSizes& problem) { return {problem.sizes, {}}; }
 
 bool reads(Role role) { return role == Role::input || role == Role::inout; }
 bool writes(Role role) { return role == Role::output || role == Role::inout; }
 
 }  // namespace
 
-base::Result<Problem> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
-                                 const std::map<std::string, std::int64_t>& free) {
-  Problem problem{x, &dtype, {{manifest.x_name, x}}};
+base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
+                                      const std::map<std::string, std::int64_t>& free) {
+  ProblemSizes problem{x, &dtype, {{manifest.x_name, x}}};
   for (const SizeSymbol& symbol : manifest.symbols) {
     const auto given = free.find(symbol.name);
     auto value = given != free.end() && !symbol.derived ? base::Result<std::int64_t>(given->second)
@@ -62,8 +64,8 @@ base::Result<std::int64_t> elements_of(const TensorDecl& tensor, const Scope& sc
 
 }  // namespace
 
-base::Result<std::vector<Tensor>> tensors_of(const Manifest& manifest, const Problem& problem) {
-  std::vector<Tensor> tensors;
+base::Result<std::vector<kernels::TensorSpec>> tensors_of(const Manifest& manifest, const ProblemSizes& problem) {
+  std::vector<kernels::TensorSpec> tensors;
   for (const TensorDecl& tensor : manifest.tensors) {
     const bool scratch_alone = std::all_of(manifest.passes.begin(), manifest.passes.end(), [&](const PassDecl& pass) {
       const auto role = pass.roles.find(tensor.name);
@@ -72,52 +74,47 @@ base::Result<std::vector<Tensor>> tensors_of(const Manifest& manifest, const Pro
     if (scratch_alone) continue;
     auto elements = elements_of(tensor, scope_of(problem));
     if (!elements) return elements.error();
-    tensors.push_back({tensor.name, tensor.type.value_or(problem.dtype->type), *elements});
+    tensors.push_back(tensor_spec(tensor, problem, *elements));
   }
   return tensors;
 }
 
-bool is_given(const Manifest& manifest, const std::string& tensor) {
-  // Forward comes first: what it only writes is not given to backward either.
-  for (const PassDecl& pass : manifest.passes)
-    if (const auto role = pass.roles.find(tensor); role != pass.roles.end() && role->second != Role::scratch)
-      return reads(role->second);
-  return false;
+kernels::TensorSpec tensor_spec(const TensorDecl& tensor, const ProblemSizes& problem, std::int64_t elements) {
+  return {tensor.name, tensor.type.value_or(problem.dtype->type), 1, elements, elements};
 }
 
-std::vector<std::string> overwritten_in(const PassDecl& pass) {
-  std::vector<std::string> names;
-  for (const auto& [tensor, role] : pass.roles)
-    if (role == Role::inout) names.push_back(tensor);
-  return names;
+kernels::PassSpec pass_spec(const Manifest& manifest, const PassDecl& pass) {
+  kernels::PassSpec spec;
+  const PassDecl* next = &pass != &manifest.passes.back() ? &manifest.passes.back() : nullptr;
+  for (const auto& [tensor, role] : pass.roles) {
+    if (reads(role)) spec.inputs.push_back(tensor);
+    if (writes(role)) spec.outputs.push_back(tensor);
+    if (role == Role::inout) spec.overwritten.push_back(tensor);
+    if (role != Role::output || next == nullptr) continue;
+    if (const auto later = next->roles.find(tensor); later != next->roles.end() && reads(later->second))
+      spec.saved.push_back(tensor);
+  }
+  return spec;
 }
 
-base::Result<measure::InputSpec> input_of(const Manifest& manifest, const Problem& problem, const TensorDecl& tensor,
-                                          std::uint64_t seed) {
-  (void)manifest;
-  measure::InputSpec spec;
-  spec.dtype = tensor.type.value_or(problem.dtype->type);
-  spec.seed = seed;
+base::Result<void> set_values(const TensorDecl& tensor, const ProblemSizes& problem, kernels::TensorSpec& spec) {
   auto first = tensor.values.first.real(scope_of(problem)), second = tensor.values.second.real(scope_of(problem));
   if (!first) return first.error();
   if (!second) return second.error();
+  spec.distribution = tensor.values.distribution;
   spec.offset = *first;
-  switch (tensor.values.distribution) {
-    case ValuesDecl::Distribution::zeros: spec.distribution = measure::Distribution::zeros; return spec;
-    case ValuesDecl::Distribution::normal: spec.scale = *second; return spec;
-    case ValuesDecl::Distribution::uniform: spec.distribution = measure::Distribution::uniform; break;
-    case ValuesDecl::Distribution::integers: spec.distribution = measure::Distribution::labels; break;
-  }
+  if (spec.distribution == kernels::Distribution::zeros) return {};
+  spec.scale = *second;
+  if (spec.distribution == kernels::Distribution::normal) return {};
   spec.scale = *second - *first;
   constexpr double kMostLabels = 0x1p53;
   if (!(spec.scale > 0) || spec.scale >= kMostLabels)
     return tensor.values.second.error("a range of '" + tensor.name + "' that is not empty",
                                       fmt::format("{} to {}", *first, *second), "correct the bounds");
-  return spec;
+  return {};
 }
 
-base::Result<double> tolerance_of(const Manifest& manifest, const Problem& problem, const TensorDecl& tensor) {
-  (void)manifest;
+base::Result<double> tolerance_of(const ProblemSizes& problem, const TensorDecl& tensor) {
   Scope scope = scope_of(problem);
   const double eps = measure::unit_roundoff(tensor.type.value_or(problem.dtype->type));
   scope.real["eps"] = eps;
@@ -130,18 +127,18 @@ base::Result<double> tolerance_of(const Manifest& manifest, const Problem& probl
   return *factor;
 }
 
-base::Result<PassTraffic> traffic_of(const Manifest& manifest, const Problem& problem, const PassDecl& pass) {
+base::Result<kernels::Traffic> traffic_of(const Manifest& manifest, const ProblemSizes& problem, const PassDecl& pass) {
   auto tensors = tensors_of(manifest, problem);
   if (!tensors) return tensors.error();
-  PassTraffic traffic;
-  for (const Tensor& tensor : *tensors) {
+  kernels::Traffic traffic;
+  for (const kernels::TensorSpec& tensor : *tensors) {
     const auto role = pass.roles.find(tensor.name);
     if (role == pass.roles.end()) continue;
     if (reads(role->second)) traffic.bytes_read += static_cast<double>(tensor.bytes());
     if (writes(role->second)) traffic.bytes_written += static_cast<double>(tensor.bytes());
   }
   Scope scope = scope_of(problem);
-  scope.whole["dtype_bytes"] = static_cast<std::int64_t>(measure::size_of(problem.dtype->type));
+  scope.whole["dtype_bytes"] = static_cast<std::int64_t>(kernels::size_of(problem.dtype->type));
   for (const auto& [stated, value] : {std::pair{&pass.bytes_read, &traffic.bytes_read},
                                       {&pass.bytes_written, &traffic.bytes_written},
                                       {&pass.flops, &traffic.flops},
@@ -175,7 +172,8 @@ model::Settings current_settings(const Manifest& manifest, const std::string& pa
   return settings;
 }
 
-std::vector<model::Settings> valid_settings(const Manifest& manifest, const Problem& problem, const PassDecl& pass) {
+std::vector<model::Settings> valid_settings(const Manifest& manifest, const ProblemSizes& problem,
+                                            const PassDecl& pass) {
   std::vector<model::Settings> all;
   const model::Settings current = current_settings(manifest, pass.name);
   if (plan_of(manifest, problem, pass, current)) all.push_back(current);

@@ -194,7 +194,7 @@ void ManifestReader::read_dtypes() {
     }
     DTypeDecl dtype;
     dtype.name = name;
-    dtype.type = name == "fp32" ? measure::DType::fp32 : name == "fp16" ? measure::DType::fp16 : measure::DType::bf16;
+    dtype.type = *kernels::parse_dtype(name);
     if (with_defines) dtype.defines = TableReader(reading_, *node, "'dtypes'").defines(name);
     manifest_.dtypes.push_back(std::move(dtype));
   }
@@ -210,12 +210,10 @@ ValuesDecl ManifestReader::read_values(const Node& node, const std::string& what
   ValuesDecl values;
   const std::string distribution = table.choice("distribution", {"normal", "uniform", "integers", "zeros"}, "normal");
   const char *first = "mean", *second = "deviation";
-  if (distribution == "uniform")
-    values.distribution = ValuesDecl::Distribution::uniform, first = "low", second = "high";
-  if (distribution == "integers")
-    values.distribution = ValuesDecl::Distribution::integers, first = "low", second = "below";
+  if (distribution == "uniform") values.distribution = kernels::Distribution::uniform, first = "low", second = "high";
+  if (distribution == "integers") values.distribution = kernels::Distribution::labels, first = "low", second = "below";
   if (distribution == "zeros") {
-    values.distribution = ValuesDecl::Distribution::zeros;
+    values.distribution = kernels::Distribution::zeros;
   } else {
     if (auto given = table.expression(first)) values.first = std::move(*given);
     if (distribution == "integers") table.required(second, "the first number above the range");
@@ -247,11 +245,7 @@ void ManifestReader::read_tensors() {
     table.required("shape", "its extents, such as [\"rows\", \"columns\"]");
     tensor.shape = table.expressions("shape", 8);
     const std::string type = table.choice("type", types, "dtype");
-    if (type == "fp32") tensor.type = measure::DType::fp32;
-    if (type == "fp16") tensor.type = measure::DType::fp16;
-    if (type == "bf16") tensor.type = measure::DType::bf16;
-    if (type == "int32") tensor.type = measure::DType::int32;
-    if (type == "int64") tensor.type = measure::DType::int64;
+    tensor.type = kernels::parse_dtype(type);
     if (const Node* values = table.node("values"))
       tensor.values = read_values(*values, "'values' of [tensor." + member.name + "]");
     else if ((type == "int32" || type == "int64") && (tensor.role == Role::input || tensor.role == Role::inout))

@@ -27,7 +27,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-void read_rule(TableReader& table, SettingsEntry& entry) {
+void read_rule(TableReader& table, InstalledEntry& entry) {
   model::SettingsRule rule;
   const std::string pass = table.choice("pass", {"forward", "backward"}, "");
   const std::string x_name = table.identifier("x_name", "the size that 'from' is a value of");
@@ -43,7 +43,7 @@ void read_rule(TableReader& table, SettingsEntry& entry) {
   }
   table.finish();
   if (table.reading().error) return;
-  model::SettingsFunction& function = entry.settings[pass];
+  model::SettingsFunction& function = entry.variant.settings[pass];
   if (function.rules.empty() ? rule.from_x != 0 : rule.from_x <= function.rules.back().from_x)
     table.reading().fail(table.place("from"), "rules of a pass from 0 on, ascending", std::to_string(rule.from_x),
                          "put them in order; the first has from = 0");
@@ -54,8 +54,8 @@ void read_rule(TableReader& table, SettingsEntry& entry) {
 
 }  // namespace
 
-base::Result<std::vector<SettingsEntry>> parse_settings(const std::string& text, const std::string& path) {
-  std::vector<SettingsEntry> entries;
+base::Result<std::vector<InstalledEntry>> parse_settings(const std::string& text, const std::string& path) {
+  std::vector<InstalledEntry> entries;
   if (base::trim(text).empty()) return entries;
   auto root = parse_document(text, path);
   if (!root) return root.error();
@@ -66,7 +66,7 @@ base::Result<std::vector<SettingsEntry>> parse_settings(const std::string& text,
     if (list->kind != Node::Kind::array) top.wrong_kind("entry", *list, "an array of tables, [[entry]]");
     for (const Node& item : list->items) {
       TableReader table(reading, item, "an [[entry]]");
-      SettingsEntry entry;
+      InstalledEntry entry;
       entry.device = table.required_text("device", "the device's name");
       entry.dtype = table.required_text("dtype", "the element type");
       entry.reason = table.text("reason");
@@ -89,17 +89,17 @@ base::Result<std::vector<SettingsEntry>> parse_settings(const std::string& text,
   return entries;
 }
 
-std::string settings_text(const std::string& kernel, const std::vector<SettingsEntry>& entries) {
+std::string settings_text(const std::string& kernel, const std::vector<InstalledEntry>& entries) {
   std::string text = fmt::format(
       "# Knobs of {} in force, by device and element type; written by 'hone finalize'.\n"
       "# Of a pass the rule with the largest 'from' that is not above the size holds.\n"
       "kernel = {}\n",
       kernel, quoted(kernel));
-  for (const SettingsEntry& entry : entries) {
+  for (const InstalledEntry& entry : entries) {
     text += fmt::format("\n[[entry]]\ndevice = {}\ndtype = {}\ncreated = {}\nhone_version = {}\nreason = {}\n",
                         quoted(entry.device), quoted(entry.dtype), quoted(entry.created), quoted(entry.hone_version),
                         quoted(entry.reason));
-    for (const auto& [pass, function] : entry.settings)
+    for (const auto& [pass, function] : entry.variant.settings)
       for (const model::SettingsRule& rule : function.rules) {
         std::vector<std::string> values;
         for (const auto& [name, value] : rule.settings) values.push_back(fmt::format("{} = {}", name, value));
@@ -112,10 +112,10 @@ std::string settings_text(const std::string& kernel, const std::vector<SettingsE
 }
 
 base::Result<std::string> text_with(const std::string& text, const std::string& path, const std::string& kernel,
-                                    const SettingsEntry& entry) {
+                                    const InstalledEntry& entry) {
   auto entries = parse_settings(text, path);
   if (!entries) return entries.error();
-  std::erase_if(*entries, [&](const SettingsEntry& e) { return e.device == entry.device && e.dtype == entry.dtype; });
+  std::erase_if(*entries, [&](const InstalledEntry& e) { return e.device == entry.device && e.dtype == entry.dtype; });
   entries->push_back(entry);
   return settings_text(kernel, *entries);
 }

@@ -49,7 +49,7 @@ constexpr const char* kAddress = R"cpp(#include <cstdint>
                                        }  // namespace hone_call
 )cpp";
 
-const char* type_of(const PlannedArgument& argument) {
+const char* type_of(const kernels::Argument& argument) {
   switch (argument.index()) {
     case 1: return "std::int32_t";
     case 2: return "std::int64_t";
@@ -140,18 +140,14 @@ base::Result<std::vector<std::pair<std::string, std::string>>> Sources::gather(
   return found;
 }
 
-std::string entry_of(const Manifest& manifest, const Plan& plan, std::size_t launch) {
-  const std::string& entry = plan.launches[launch].entry;
-  return manifest.language == Language::cuda ? entry : fmt::format("hone_{}_{}", launch, entry);
-}
-
-base::Result<device::ProgramSource> program_source(Sources& sources, const Manifest& manifest, const Plan& plan,
+base::Result<device::ProgramSource> program_source(Sources& sources, const Manifest& manifest, const PassDecl& pass,
+                                                   const kernels::Plan& plan,
                                                    const std::vector<model::SourceEdit>& edits) {
   const bool cuda = manifest.language == Language::cuda;
   auto gathered = sources.gather(manifest.source, edits, cuda);
   if (!gathered) return gathered.error();
   device::ProgramSource source;
-  source.name = manifest.name + " " + plan.pass;
+  source.name = manifest.name + " " + pass.name;
   source.files = std::move(*gathered);
   source.defines = plan.defines;
   source.toolkit_headers = cuda;
@@ -163,10 +159,10 @@ base::Result<device::ProgramSource> program_source(Sources& sources, const Manif
   std::string text = kAddress + fmt::format("#include \"{}\"\n", manifest.source);
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     std::vector<std::string> types;
-    for (const PlannedArgument& argument : plan.launches[i].arguments) types.emplace_back(type_of(argument));
-    text += "extern \"C\" void " + entry_of(manifest, plan, i) + kSignature + loads_of(types) +
+    for (const kernels::Argument& argument : plan.launches[i].arguments) types.emplace_back(type_of(argument));
+    text += "extern \"C\" void " + plan.launches[i].entry + kSignature + loads_of(types) +
             "  for (std::int64_t program = first; program < last; ++program) " +
-            call_of("::" + plan.launches[i].entry, "program", types) + "\n}\n";
+            call_of("::" + pass.launches[i].entry, "program", types) + "\n}\n";
   }
   source.files.emplace_back(source.main_file, std::move(text));
   return source;

@@ -37,12 +37,11 @@ class Sources {
   std::map<std::string, std::string> read_;
 };
 
-// The translation unit of a plan. A C++ entry is called once for each program of the grid by a function that hone writes, whose
-// name is entry_of.
-base::Result<device::ProgramSource> program_source(Sources& sources, const Manifest& manifest, const Plan& plan,
+// The translation unit of a plan of a pass. A C++ entry is called once for each program of the grid by a function that hone writes,
+// whose name is entry_of.
+base::Result<device::ProgramSource> program_source(Sources& sources, const Manifest& manifest, const PassDecl& pass,
+                                                   const kernels::Plan& plan,
                                                    const std::vector<model::SourceEdit>& edits);
-// What to launch of a program for the n-th launch of a plan.
-std::string entry_of(const Manifest& manifest, const Plan& plan, std::size_t launch);
 
 // The reference's program: one entry for each pass that has one, called with every tensor as an array of double.
 base::Result<device::ProgramSource> reference_source(Sources& sources, const Manifest& manifest);

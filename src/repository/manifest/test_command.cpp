@@ -132,8 +132,8 @@ std::optional<int> tests_in(const std::string& output) {
   return total;
 }
 
-base::Result<TestOutcome> run_test_command(base::FileSystem& files, base::Processes* processes,
-                                           const Manifest& manifest, const std::vector<FileChange>& changes) {
+base::Result<launch::OwnTests> run_test_command(base::FileSystem& files, base::Processes* processes,
+                                                const Manifest& manifest, const std::vector<FileChange>& changes) {
   const std::string shown = "'" + base::join_text(manifest.test, " ") + "'";
   if (processes == nullptr)
     return base::Error{base::ErrorKind::preflight, "programs to be run here", "none can be", shown,
@@ -153,7 +153,7 @@ base::Result<TestOutcome> run_test_command(base::FileSystem& files, base::Proces
   command.deadline_ms = manifest.test_timeout_s * 1000;
   auto outcome = processes->run(command);
   if (!outcome && outcome.error().kind == base::ErrorKind::interrupted) return outcome.error();
-  TestOutcome result;
+  launch::OwnTests result;
   result.failed = 1;
   if (!outcome) {
     result.detail = shown + " can not be started: " + outcome.error().found;

@@ -7,15 +7,10 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "repository/launch/operation.hpp"
 #include "repository/manifest/manifest.hpp"
-#include "repository/repository.hpp"
 
 namespace hone::repository::manifest {
-
-struct TestOutcome {
-  int passed = 0, failed = 0;
-  std::string detail;  // the command, how it ended, the tail of its output where it failed
-};
 
 // The number of tests that a test program's output speaks of: CTest, GoogleTest, pytest, unittest, TAP, Catch2, cargo.
 // Nothing where it does not say.
@@ -23,7 +18,7 @@ std::optional<int> tests_in(const std::string& output);
 
 // Exit status 0 passes, everything else and the time limit fail, and so does an output that says that no test was run. The
 // folder itself is not touched. Errors: the folder can not be copied, an interrupt.
-base::Result<TestOutcome> run_test_command(base::FileSystem& files, base::Processes* processes,
-                                           const Manifest& manifest, const std::vector<FileChange>& changes);
+base::Result<launch::OwnTests> run_test_command(base::FileSystem& files, base::Processes* processes,
+                                                const Manifest& manifest, const std::vector<FileChange>& changes);
 
 }  // namespace hone::repository::manifest

@@ -1,14 +1,12 @@
 #include "repository/native/native_repository.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "repository/native/native_session.hpp"
+#include "repository/native/native_operation.hpp"
 
 namespace hone::repository::native {
 
@@ -30,9 +28,10 @@ int vector_bytes(const std::vector<std::string>& isa) {
 
 }  // namespace
 
-NativeRepository::NativeRepository(NativeContext context) : context_(std::move(context)) {
-  if (context_.settings_directory.empty()) context_.settings_directory = SettingsStore::default_directory();
-}
+NativeRepository::NativeRepository(launch::Context context, std::string settings_directory)
+    : context_(std::move(context)),
+      store_(context_.files,
+             settings_directory.empty() ? SettingsStore::default_directory() : std::move(settings_directory)) {}
 
 std::vector<KernelEntry> list_kernels() {
   std::vector<KernelEntry> entries;
@@ -103,14 +102,6 @@ base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, 
                "choose one of them");
 }
 
-base::Result<std::int64_t> parse_size(const std::string& text) {
-  std::int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    return usage("a whole number of at least 1", "'" + text + "'", "--sizes", "give sizes like --sizes 1024,4096");
-  return value;
-}
-
 std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& request) {
   std::vector<PreflightCheck> checks;
   auto operation = find_operation(request.kernel);
@@ -118,59 +109,36 @@ std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& re
                     operation ? "" : operation.error().remedy, operation.ok(), true});
   const model::DeviceInfo& info = context_.device.info();
   checks.push_back({"device", info.id + ": " + info.name, "", true, true});
-  const std::string none = info.compiler_problem.empty() ? "none" : info.compiler_problem;
-  const bool hangs = info.compiler_problem.find("hangs") != std::string::npos;
-  checks.push_back({"kernel compiler", info.compiler.empty() ? none : info.compiler,
-                    info.kind == "cuda" ? "install NVRTC: pip install nvidia-cuda-nvrtc, or the CUDA toolkit"
-                    : hangs             ? "find out what it waits for, or name another compiler with HONE_CXX"
-                                        : "install a C++ compiler: apt-get install g++",
-                    !info.compiler.empty(), true});
-  checks.push_back({"target GPU", request.target_gpu,
-                    "work goes on with " + info.name + "; choose --target-gpu auto to silence this",
-                    request.target_gpu == "auto" || request.target_gpu == info.architecture, false});
+  checks.push_back(launch::compiler_check(info));
+  checks.push_back(launch::target_check(info, request));
   return checks;
 }
 
-base::Result<std::unique_ptr<Session>> NativeRepository::open(const model::Request& request) {
-  auto operation = find_operation(request.kernel);
-  if (!operation) return operation.error();
+base::Result<std::unique_ptr<launch::Operation>> NativeRepository::operation(const model::Request& request) const {
+  auto kernel = find_operation(request.kernel);
+  if (!kernel) return kernel.error();
   const model::DeviceInfo& info = context_.device.info();
-  auto dtype = resolve_dtype(**operation, request.dtype, info);
+  auto dtype = resolve_dtype(**kernel, request.dtype, info);
   if (!dtype) return dtype.error();
-  auto options = complete_options(**operation, request.options);
+  auto options = complete_options(**kernel, request.options);
   if (!options) return options.error();
-
   context_.ceilings->recall_cache_size();
   kernels::Target target = target_of(info);
   if (request.last_level_cache_bytes > 0) target.last_level_bytes = request.last_level_cache_bytes;
-  std::vector<std::int64_t> sizes;
-  for (const std::string& text : request.sizes) {
-    auto size = parse_size(text);
-    if (!size) return size.error();
-    sizes.push_back(*size);
-  }
-  if (sizes.empty()) {
-    sizes = (*operation)->default_sizes(target, *dtype);
-    if (request.quick && sizes.size() > 2) sizes = {sizes.front(), sizes.back()};
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  for (std::int64_t size : sizes) {
-    kernels::Problem problem = (*operation)->problem_at(size, target, *dtype, *options);
-    if (std::string broken = (*operation)->check(problem); !broken.empty())
-      return usage("sizes that " + request.kernel + " can run",
-                   fmt::format("{} = {}: {}", (*operation)->x_name(), size, broken), "--sizes",
-                   "choose smaller or other sizes");
-    double bytes = 0;
-    for (const kernels::TensorSpec& tensor : (*operation)->tensors(problem))
-      bytes += 2.0 * static_cast<double>(tensor.bytes());
-    if (bytes > 0.8 * static_cast<double>(info.total_memory_bytes))
-      return usage(
-          fmt::format("sizes whose tensors fit in the {:.1f} GB of {}", info.total_memory_bytes / 1e9, info.name),
-          fmt::format("{} = {} needs {:.1f} GB", (*operation)->x_name(), size, bytes / 1e9), "--sizes",
-          "choose smaller sizes");
-  }
-  return NativeSession::open(context_, **operation, request, *dtype, *options, target, sizes);
+  return native_operation({**kernel, target, std::move(*options), *dtype}, store_, info.name);
+}
+
+base::Result<std::unique_ptr<Session>> NativeRepository::open(const model::Request& request) {
+  auto described = operation(request);
+  if (!described) return described.error();
+  return launch::LaunchSession::open(context_, std::move(*described), request);
+}
+
+base::Result<std::unique_ptr<launch::LaunchSession>> NativeRepository::open_to_verify(const model::Request& request) {
+  auto described = operation(request);
+  if (!described) return described.error();
+  return std::make_unique<launch::LaunchSession>(context_, std::move(*described), request,
+                                                 std::vector<std::int64_t>{4096});
 }
 
 }  // namespace hone::repository::native

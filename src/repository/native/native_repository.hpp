@@ -2,43 +2,32 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "base/clock.hpp"
-#include "base/files.hpp"
-#include "base/process.hpp"
-#include "device/device.hpp"
 #include "kernels/catalog/operation.hpp"
-#include "repository/native/settings_store.hpp"
 #include "repository/device_ceilings.hpp"
+#include "repository/launch/session.hpp"
+#include "repository/native/settings_store.hpp"
 #include "repository/repository.hpp"
 
 namespace hone::repository::native {
 
-struct NativeContext {
-  device::Device& device;
-  base::FileSystem& files;
-  base::Clock& clock;
-  std::string settings_directory;  // empty: SettingsStore::default_directory()
-  // Measured once for all sessions of the device.
-  std::shared_ptr<DeviceCeilings> ceilings = std::make_shared<DeviceCeilings>(device, files, clock);
-  // For Nsight Compute and the disassembler; none: a GPU's counters are not asked for.
-  base::Processes* processes = nullptr;
-  // Starts a program that takes a device and the words of a CounterPass behind this, and runs it.
-  std::vector<std::string> counter_command = {};
-};
-
 class NativeRepository final : public Repository {
  public:
-  explicit NativeRepository(NativeContext context);
+  // `settings_directory` empty: SettingsStore::default_directory().
+  explicit NativeRepository(launch::Context context, std::string settings_directory = "");
   std::string name() const override { return "native"; }
   std::vector<KernelEntry> list() const override;
   std::vector<PreflightCheck> preflight(const model::Request& request) override;
   base::Result<std::unique_ptr<Session>> open(const model::Request& request) override;
+  // A session to verify a kernel in: with the default options, at sizes that the device need not hold.
+  base::Result<std::unique_ptr<launch::LaunchSession>> open_to_verify(const model::Request& request);
 
  private:
-  NativeContext context_;
+  base::Result<std::unique_ptr<launch::Operation>> operation(const model::Request& request) const;
+
+  launch::Context context_;
+  SettingsStore store_;
 };
 
 // The names of the built-in kernels; needs no device.
@@ -57,8 +46,5 @@ base::Result<kernels::Options> complete_options(const kernels::Operation& operat
 // The dtype of a request; an empty one means fp32 on a CPU and bf16 elsewhere. A usage error for one the operation has not.
 base::Result<kernels::DType> resolve_dtype(const kernels::Operation& operation, const std::string& dtype,
                                            const model::DeviceInfo& device);
-
-// A size as typed: a positive integer. Usage error with what is allowed.
-base::Result<std::int64_t> parse_size(const std::string& text);
 
 }  // namespace hone::repository::native

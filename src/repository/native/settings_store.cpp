@@ -90,30 +90,4 @@ base::Result<std::string> SettingsStore::text_with(const std::string& kernel, co
   return json{{"schema", kSchema}, {"kernel", kernel}, {"entries", std::move(items)}}.dump(2) + "\n";
 }
 
-namespace {
-
-const model::SettingsFunction* installed_for(kernels::Pass pass, const std::optional<InstalledEntry>& installed) {
-  if (!installed) return nullptr;
-  const auto it = installed->variant.settings.find(kernels::name_of(pass));
-  return it == installed->variant.settings.end() || it->second.rules.empty() ? nullptr : &it->second;
-}
-
-}  // namespace
-
-kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass,
-                                    const kernels::Problem& problem, const kernels::Target& target,
-                                    const std::optional<InstalledEntry>& installed) {
-  if (const model::SettingsFunction* function = installed_for(pass, installed)) {
-    const model::Settings& settings = function->at(operation.x_of(problem));
-    if (operation.valid(pass, settings, problem, target).empty()) return settings;
-  }
-  return operation.heuristic(pass, problem, target);
-}
-
-std::string why_not_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
-                             const kernels::Target& target, const std::optional<InstalledEntry>& installed) {
-  const model::SettingsFunction* function = installed_for(pass, installed);
-  return function == nullptr ? "" : operation.valid(pass, function->at(operation.x_of(problem)), problem, target);
-}
-
 }  // namespace hone::repository::native

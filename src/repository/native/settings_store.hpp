@@ -2,24 +2,17 @@
 // One file a kernel, replaced as a whole, so that what is in force is always the old or the new.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "kernels/catalog/operation.hpp"
-#include "model/variant.hpp"
+#include "repository/launch/operation.hpp"
 
 namespace hone::repository::native {
 
-// What is installed for one device and dtype.
-struct InstalledEntry {
-  std::string device, dtype;
-  model::Variant variant;  // settings by pass and source edits
-  std::string reason, created, hone_version;
-};
+using launch::InstalledEntry;
 
 class SettingsStore {
  public:
@@ -28,6 +21,7 @@ class SettingsStore {
   // $HONE_SETTINGS_DIR, else $XDG_DATA_HOME/hone/settings, else ~/.local/share/hone/settings.
   static std::string default_directory();
 
+  const std::string& directory() const { return directory_; }
   std::string path(const std::string& kernel) const;
   // The text of the file; empty when there is none.
   base::Result<std::string> text(const std::string& kernel) const;
@@ -43,15 +37,5 @@ class SettingsStore {
   base::FileSystem& files_;
   std::string directory_;
 };
-
-// Settings of a pass at a problem: the installed ones where they are valid for it, else the kernel's heuristic.
-kernels::Settings settings_in_force(const kernels::Operation& operation, kernels::Pass pass,
-                                    const kernels::Problem& problem, const kernels::Target& target,
-                                    const std::optional<InstalledEntry>& installed);
-
-// Why the installed settings of a pass are not in force at a problem, although there are some; empty when they are in force or
-// there are none.
-std::string why_not_in_force(const kernels::Operation& operation, kernels::Pass pass, const kernels::Problem& problem,
-                             const kernels::Target& target, const std::optional<InstalledEntry>& installed);
 
 }  // namespace hone::repository::native

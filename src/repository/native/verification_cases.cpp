@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/catalog/option_cover.hpp"
-#include "repository/native/verification.hpp"
+#include "repository/native/native_operation.hpp"
 
 namespace hone::repository::native {
 
@@ -49,12 +49,12 @@ void add(std::vector<VerificationCase>& list, const kernels::Operation& operatio
 
 }  // namespace
 
-std::vector<VerificationCase> cases(const kernels::Operation& operation, Extent extent,
+std::vector<VerificationCase> cases(const kernels::Operation& operation, launch::Extent extent,
                                     const std::vector<kernels::DType>& dtypes, const kernels::Options& options,
                                     const std::vector<std::int64_t>& columns) {
   std::vector<VerificationCase> list;
   for (kernels::DType dtype : dtypes) {
-    if (extent == Extent::smoke) {
+    if (extent == launch::Extent::smoke) {
       for (const Shape& shape : kSmokeShapes) add(list, operation, shape, dtype, options);
       for (std::int64_t n : columns) add(list, operation, {5, n, 0, 0}, dtype, options);
       continue;

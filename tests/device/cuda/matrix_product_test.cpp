@@ -121,7 +121,7 @@ TEST_F(CudaProduct, IsGivenToTheLibraryAsItsTranspose) {
   auto a = buffer(1024), b = buffer(1024), c = buffer(1024);
   ProductLibrary& library = **session_->products();
   MatrixProduct p = product(*a, *b, *c);
-  p.input = ElementType::bf16;
+  p.input = DType::bf16;
   p.beta = 1;
   const auto ready = library.prepare(p);
   ASSERT_TRUE(ready) << base::describe(ready.error());

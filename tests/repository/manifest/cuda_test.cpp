@@ -1,6 +1,7 @@
 // A manifest's CUDA kernel, compiled by NVRTC without a GPU: the example with the settings of its manifest.
 #include <gmock/gmock.h>
 
+#include "repository/launch/bound_plan.hpp"
 #include "repository/manifest/read_manifest.hpp"
 #include "repository/manifest/sources.hpp"
 #include "tests/support/cuda_compiler.hpp"
@@ -20,10 +21,13 @@ TEST(TheCudaExample, PlansItsLaunches) {
   const PassDecl& pass = manifest->passes.at(0);
   auto plan = plan_of(*manifest, *problem, pass, {{"THREADS", 512}, {"KEEP", 1}, {"VECTOR", 4}});
   ASSERT_TRUE(plan) << base::describe(plan.error());
-  const PlannedLaunch& launch = plan->launches.at(0);
-  EXPECT_EQ(launch.grid, (std::array<std::int64_t, 3>{16384, 1, 1}));
-  EXPECT_EQ(launch.block, (std::array<int, 3>{512, 1, 1}));
-  EXPECT_EQ(launch.shared_bytes, 16384);
+  const kernels::Launch& launch = plan->launches.at(0);
+  EXPECT_EQ(launch.programs, 16384);
+  EXPECT_EQ(launch.programs_y, 1);
+  EXPECT_EQ(launch.threads, 512);
+  EXPECT_EQ(launch.threads_y, 1);
+  EXPECT_EQ(launch.dynamic_shared_bytes, 16384);
+  EXPECT_FALSE(plan->begins_early) << "a user's program does not wait for the launch ahead of it";
   EXPECT_FALSE(plan_of(*manifest, *problem_at(*manifest, 16384, manifest->dtypes.at(0)), pass,
                        {{"THREADS", 512}, {"KEEP", 1}, {"VECTOR", 1}}));
   // 30 combinations at 4096; at 1001 columns a vector is one element.
@@ -37,12 +41,12 @@ TEST(TheCudaExample, CompilesWithTheSettingsOfItsManifest) {
   ASSERT_TRUE(manifest);
   auto compiler = test::open_cuda_compiler(files);
   ASSERT_TRUE(compiler);
-  const Problem problem = *problem_at(*manifest, 4096, manifest->dtypes.at(0));
+  const ProblemSizes problem = *problem_at(*manifest, 4096, manifest->dtypes.at(0));
   Sources sources(files, *manifest);
   for (const model::Settings& settings :
        {current_settings(*manifest, "forward"), model::Settings{{"THREADS", 512}, {"KEEP", 1}, {"VECTOR", 4}}}) {
-    auto source =
-        program_source(sources, *manifest, *plan_of(*manifest, problem, manifest->passes.at(0), settings), {});
+    auto source = program_source(sources, *manifest, manifest->passes.at(0),
+                                 *plan_of(*manifest, problem, manifest->passes.at(0), settings), {});
     ASSERT_TRUE(source) << base::describe(source.error());
     const auto compiled = compiler->compile(*source, {9, 0});
     ASSERT_TRUE(compiled) << base::describe(compiled.error());
@@ -101,15 +105,16 @@ extern "C" __global__ void transpose(const SCALAR* x, SCALAR* y, float* partial,
   void write(const std::string& name, const std::string& text) {
     ASSERT_TRUE(files_.write_atomically(folder_ / name, text));
   }
-  Plan plan(std::int64_t tile) {
+  kernels::Plan plan(std::int64_t tile) {
     auto problem = problem_at(manifest_, 64, manifest_.dtypes.at(0));
     auto plan = plan_of(manifest_, *problem, manifest_.passes.at(0), {{"TILE", tile}});
     EXPECT_TRUE(plan) << base::describe(plan.error());
     return *plan;
   }
-  base::Result<device::cuda::CompiledCuda> compile(const Plan& plan, const std::vector<model::SourceEdit>& edits = {}) {
+  base::Result<device::cuda::CompiledCuda> compile(const kernels::Plan& plan,
+                                                   const std::vector<model::SourceEdit>& edits = {}) {
     Sources sources(files_, manifest_);
-    auto source = program_source(sources, manifest_, plan, edits);
+    auto source = program_source(sources, manifest_, manifest_.passes.at(0), plan, edits);
     if (!source) return source.error();
     return compiler_->compile(*source, {9, 0});
   }
@@ -121,11 +126,13 @@ extern "C" __global__ void transpose(const SCALAR* x, SCALAR* y, float* partial,
 };
 
 TEST_F(ACudaManifest, IsCompiledWithItsKnobsAndHeaders) {
-  const Plan small = plan(16), large = plan(32);
-  EXPECT_EQ(small.launches.at(0).grid, (std::array<std::int64_t, 3>{4, 4, 1}));
-  EXPECT_EQ(large.launches.at(0).block, (std::array<int, 3>{32, 32, 1}));
-  EXPECT_EQ(small.scratch.at(0).elements, 16 * 64);
-  EXPECT_NE(launch_hash(small), launch_hash(large));
+  const kernels::Plan small = plan(16), large = plan(32);
+  EXPECT_EQ(small.launches.at(0).programs, 4);
+  EXPECT_EQ(small.launches.at(0).programs_y, 4);
+  EXPECT_EQ(large.launches.at(0).threads, 32);
+  EXPECT_EQ(large.launches.at(0).threads_y, 32);
+  EXPECT_EQ(small.scratch.at(0).bytes(), 16 * 64 * 4);
+  EXPECT_NE(launch::launch_hash(small), launch::launch_hash(large));
   const auto one = compile(small), other = compile(large);
   ASSERT_TRUE(one) << base::describe(one.error());
   ASSERT_TRUE(other) << base::describe(other.error());

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "device/cpu/cpu_device.hpp"
-#include "repository/manifest/manifest_session.hpp"
+#include "repository/manifest/manifest_repository.hpp"
 #include "repository/manifest/read_manifest.hpp"
 #include "tests/repository/manifest/sample_manifest.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -72,9 +72,9 @@ class ManifestTest : public ::testing::Test {
   base::Result<std::unique_ptr<Session>> try_open(const model::Request& request) {
     auto manifest = load_manifest(files_, folder_.path());
     if (!manifest) return manifest.error();
-    ManifestContext context{*device_, device_.get(), files_, clock_};
+    launch::Context context{*device_, files_, clock_};
     context.processes = &processes_;
-    return ManifestRepository(std::move(context), std::move(*manifest)).open(request);
+    return ManifestRepository(std::move(context), device_.get(), std::move(*manifest)).open(request);
   }
   static model::Request request() {
     model::Request request;

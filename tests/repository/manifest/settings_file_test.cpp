@@ -7,14 +7,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-SettingsEntry entry(const std::string& device, std::int64_t rows) {
-  SettingsEntry entry{device, "fp32", "quick \"and\" small\\", "2026-11-30T00:00:00Z", "0.1.0", {}};
-  entry.settings["forward"] = {"columns", {{0, {{"ROWS", rows}}, "a\nb"}, {512, {{"ROWS", 1}}, ""}}, 0, entry.reason};
+InstalledEntry entry(const std::string& device, std::int64_t rows) {
+  InstalledEntry entry{device, "fp32", {}, "quick \"and\" small\\", "2026-11-30T00:00:00Z", "0.1.0"};
+  entry.variant.settings["forward"] = {
+      "columns", {{0, {{"ROWS", rows}}, "a\nb"}, {512, {{"ROWS", 1}}, ""}}, 0, entry.reason};
   return entry;
 }
 
 TEST(ASettingsFile, IsReadAsItWasWritten) {
-  const std::vector<SettingsEntry> entries = {entry("NVIDIA H200", 4), entry("a CPU \x01", 2)};
+  const std::vector<InstalledEntry> entries = {entry("NVIDIA H200", 4), entry("a CPU \x01", 2)};
   auto read = parse_settings(settings_text("row_scale", entries), "s.toml");
   ASSERT_TRUE(read) << base::describe(read.error());
   EXPECT_EQ(*read, entries);
@@ -26,7 +27,7 @@ TEST(ASettingsFile, KeepsTheEntriesOfOtherDevices) {
   ASSERT_TRUE(changed);
   auto read = parse_settings(*changed, "s.toml");
   ASSERT_TRUE(read);
-  EXPECT_EQ(*read, (std::vector<SettingsEntry>{entry("one", 4), entry("two", 8)}));
+  EXPECT_EQ(*read, (std::vector<InstalledEntry>{entry("one", 4), entry("two", 8)}));
 }
 
 TEST(ASettingsFile, ThatWasEditedBadlyNamesThePlace) {

@@ -25,19 +25,19 @@ TEST(TestsInAnOutput, AreCountedForTheProgramsThatPeopleUse) {
 
 class ATestCommand : public ManifestTest {
  protected:
-  TestOutcome run(const std::string& script, const std::vector<FileChange>& changes = {}) {
+  launch::OwnTests run(const std::string& script, const std::vector<FileChange>& changes = {}) {
     Manifest manifest;
     manifest.folder = folder_.path();
     manifest.test = {"sh", "-c", script};
     manifest.test_timeout_s = 20;
     auto outcome = run_test_command(files_, &processes_, manifest, changes);
     EXPECT_TRUE(outcome) << base::describe(outcome.error());
-    return outcome ? *outcome : TestOutcome{};
+    return outcome ? *outcome : launch::OwnTests{};
   }
 };
 
 TEST_F(ATestCommand, SeesTheChangedFilesAndTouchesNoneOfTheFolder) {
-  const TestOutcome outcome =
+  const launch::OwnTests outcome =
       run("grep -q better row_scale.cpp && test -f deep/factor.hpp && rm row_scale.cpp && echo 1..4",
           {{folder_ / "row_scale.cpp", kKernelText, "// better\n", true}});
   EXPECT_EQ(outcome.passed, 4) << outcome.detail;
@@ -45,7 +45,7 @@ TEST_F(ATestCommand, SeesTheChangedFilesAndTouchesNoneOfTheFolder) {
 }
 
 TEST_F(ATestCommand, FailsWithItsStatusAndItsLastWords) {
-  const TestOutcome outcome = run("echo the row 3 differs; exit 7");
+  const launch::OwnTests outcome = run("echo the row 3 differs; exit 7");
   EXPECT_EQ(outcome.failed, 1);
   EXPECT_THAT(outcome.detail, HasSubstr("status 7"));
   EXPECT_THAT(outcome.detail, HasSubstr("the row 3 differs"));
@@ -53,7 +53,7 @@ TEST_F(ATestCommand, FailsWithItsStatusAndItsLastWords) {
 
 TEST_F(ATestCommand, ThatRunsNoTestFailsAlthoughItEndsWell) {
   EXPECT_EQ(run("echo 'Ran 0 tests in 0.000s'").failed, 1);
-  const TestOutcome silent = run("true");
+  const launch::OwnTests silent = run("true");
   EXPECT_EQ(silent.failed, 0);
   EXPECT_THAT(silent.detail, HasSubstr("does not say how many"));
 }

@@ -1,0 +1,123 @@
+#include "repository/launch/guarded_run.hpp"
+
+#include <fmt/format.h>
+
+#include "repository/launch/isolation.hpp"
+
+namespace hone::repository::launch {
+
+namespace {
+
+using measure::GuardedImage;
+
+// One run's memory: an image of each tensor, and the buffer it is sent to.
+struct Placed {
+  GuardedImage image;
+  std::unique_ptr<device::Buffer> buffer;
+};
+using Memory = std::map<std::string, Placed>;
+
+struct Run {
+  Memory memory;
+  std::string fault;
+};
+
+GuardedImage image_of(const GuardedTensor& tensor, std::size_t misaligned_bytes) {
+  GuardedImage image(tensor.shape, misaligned_bytes);
+  if (tensor.values) image.set(*tensor.values);
+  return image;
+}
+
+class GuardedRun {
+ public:
+  GuardedRun(device::Device& device, const std::map<std::string, GuardedTensor>& tensors, std::size_t misaligned_bytes,
+             const std::function<base::Result<BoundLaunches>(const TensorViews&)>& bind)
+      : device_(device), tensors_(tensors), misaligned_bytes_(misaligned_bytes), bind_(bind) {}
+
+  base::Result<GuardedOutcome> run() {
+    GuardedOutcome outcome;
+    auto first = once(true);
+    if (!first) return first.error();
+    auto second = first->fault.empty() ? once(false) : base::Result<Run>(Run{});
+    if (!second) return second.error();
+    outcome.fault = first->fault.empty() ? second->fault : first->fault;
+    if (!outcome.fault.empty()) return outcome;
+    for (const auto& [name, placed] : first->memory) {
+      if (outcome.fault = fault_around(name, placed); !outcome.fault.empty()) return outcome;
+      if (!tensors_.at(name).output) continue;
+      outcome.outputs[name] = placed.image.values();
+      const auto at = measure::first_difference(placed.image.bytes(), second->memory.at(name).image.bytes());
+      if (at && outcome.unsteady.empty())
+        outcome.unsteady = fmt::format("{}: two runs on the same inputs differ from byte {} on", name, *at);
+    }
+    return outcome;
+  }
+
+ private:
+  base::Result<Memory> place() {
+    Memory memory;
+    for (const auto& [name, tensor] : tensors_) {
+      Placed placed{image_of(tensor, misaligned_bytes_), nullptr};
+      auto buffer = device_.allocate(placed.image.bytes().size());
+      if (!buffer) return buffer.error();
+      placed.buffer = std::move(*buffer);
+      if (auto sent =
+              device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size());
+          !sent)
+        return sent.error();
+      memory.emplace(name, std::move(placed));
+    }
+    return memory;
+  }
+
+  // `untried`: these launches were never run on these sizes; afterwards there is nothing left to isolate.
+  base::Result<Run> once(bool untried) {
+    auto memory = place();
+    if (!memory) return memory.error();
+    TensorViews views;
+    for (auto& [name, placed] : *memory) views[name] = {placed.buffer.get(), placed.image.tensor_offset()};
+    auto bound = bind_(views);
+    if (!bound) return bound.error();
+    if (bound->poison)
+      if (auto poisoned = bound->poison(); !poisoned) return poisoned.error();
+    Run run;
+    if (auto ran = untried ? device_.try_run(bound->launches, kTrialDeadlineNs) : device_.run(bound->launches); !ran) {
+      if (ran.error().kind == base::ErrorKind::interrupted) return ran.error();
+      run.fault = "does not run: " + ran.error().found;
+      return run;
+    }
+    for (auto& [name, placed] : *memory)
+      if (auto read =
+              device_.download(placed.image.bytes().data(), {placed.buffer.get(), 0}, placed.image.bytes().size());
+          !read)
+        return read.error();
+    run.memory = std::move(*memory);
+    return run;
+  }
+
+  // Guard bands and row gaps of every tensor, unwritten elements of outputs, and inputs that the pass must leave alone.
+  std::string fault_around(const std::string& name, const Placed& placed) const {
+    const GuardedTensor& tensor = tensors_.at(name);
+    const measure::ImageFaults faults = placed.image.faults(tensor.output && !tensor.values);
+    if (!faults.ok()) return name + ": " + faults.describe();
+    if (!tensor.values || tensor.output || tensor.may_change) return "";
+    if (measure::first_difference(image_of(tensor, misaligned_bytes_).bytes(), placed.image.bytes()))
+      return name + ": an input that the pass must leave alone was changed";
+    return "";
+  }
+
+  device::Device& device_;
+  const std::map<std::string, GuardedTensor>& tensors_;
+  std::size_t misaligned_bytes_;
+  const std::function<base::Result<BoundLaunches>(const TensorViews&)>& bind_;
+};
+
+}  // namespace
+
+base::Result<GuardedOutcome> run_guarded(device::Device& device, const std::map<std::string, GuardedTensor>& tensors,
+                                         std::size_t misaligned_bytes,
+                                         const std::function<base::Result<BoundLaunches>(const TensorViews&)>& bind) {
+  return GuardedRun(device, tensors, misaligned_bytes, bind).run();
+}
+
+}  // namespace hone::repository::launch

@@ -1,0 +1,71 @@
+// Numerics: the gate of a variant, whose error stands beside the original's on the same inputs, and the verification of what is
+// in force.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "repository/launch/session.hpp"
+
+namespace hone::repository::launch {
+
+base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, GateLevel level) {
+  const bool full = level == GateLevel::full;
+  const Verification verification{device_, *operation_, launcher_.bind(variant), launcher_.bind({})};
+  GateResult gate;
+  for (const ProblemPtr& problem : operation_->cases(full ? Extent::full : Extent::smoke, full, sizes_)) {
+    auto cases = launch::verify(verification, *problem, request_.seed + 17);
+    if (!cases) return cases.error();
+    for (const VerifiedCase& done : *cases) {
+      gate.largest_error_over_bound = std::max(gate.largest_error_over_bound, done.result.error);
+      const std::string why = done.result.passed ? done.worse : done.result.failure;
+      ++(why.empty() ? gate.passed : gate.failed);
+      if (!why.empty() && gate.first_failure.empty())
+        gate.first_failure = fmt::format("{} {}: {}", done.result.mode, done.result.label, why);
+    }
+    // A smoke gate is there to be quick: the first failure decides.
+    if (!full && gate.failed > 0) break;
+  }
+  gate.detail =
+      fmt::format("{} cases, {}: {} passed, {} failed; largest error {:.2f} of its bound", gate.passed + gate.failed,
+                  reference_words(), gate.passed, gate.failed, gate.largest_error_over_bound);
+  if (gate.passed + gate.failed == 0)
+    gate.detail = gate.first_failure =
+        "no case that the kernel can run: name sizes under [verify] for which 'valid' holds";
+  if (!full || !gate.ok()) return gate;
+  auto changes = installation(variant);
+  if (!changes) return changes.error();
+  auto tested = operation_->own_tests(*changes);
+  if (!tested) return tested.error();
+  if (!*tested) return gate;
+  gate.passed += (*tested)->passed;
+  gate.failed += (*tested)->failed;
+  gate.detail += "; " + (*tested)->detail;
+  if ((*tested)->failed > 0) gate.first_failure = (*tested)->detail;
+  return gate;
+}
+
+base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool all_dtypes, const Each& each) {
+  const Verification verification{device_, *operation_, launcher_.bind({}), nullptr};
+  const std::vector<ProblemPtr> problems = operation_->cases(extent, all_dtypes, sizes_);
+  // Nearly every shape is a text of its own on a GPU (how a row fits the registers is a constant of the program), and one after
+  // the other they take longer than all the cases together.
+  std::vector<Launcher::Wanted> wanted;
+  for (const ProblemPtr& problem : problems)
+    for (const std::string& pass : operation_->passes())
+      if (auto planned = launcher_.plan({}, pass, *problem)) wanted.push_back({std::move(*planned), problem->dtype()});
+  launcher_.compile_ahead(wanted);
+  std::vector<CaseResult> all;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    auto cases = launch::verify(verification, *problems[i], request_.seed + 17);
+    if (!cases) return cases.error();
+    for (VerifiedCase& done : *cases) {
+      if (!each(static_cast<int>(i) + 1, static_cast<int>(problems.size()), done.result))
+        return base::Error{base::ErrorKind::interrupted, "to finish the matrix", "an interrupt", "hone verify",
+                           "run it again; nothing was written"};
+      all.push_back(std::move(done.result));
+    }
+  }
+  return all;
+}
+
+}  // namespace hone::repository::launch
