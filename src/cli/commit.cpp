@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/speedup.hpp"
 
 namespace hone::cli {
 
@@ -38,8 +39,8 @@ const model::ResultRow* best_row(const model::Report& report) {
 std::string commit_title(const model::Report& report) {
   const model::ResultRow* best = best_row(report);
   if (!best) return fmt::format("[Perf] Optimize {} kernel", report.kernel);
-  return fmt::format("[Perf] Optimize {} kernel: {} up to {:.0f}% faster", report.kernel, best->mode,
-                     100 * (1 - best->ratio));
+  return fmt::format("[Perf] Optimize {} kernel: {} up to {}", report.kernel, best->mode,
+                     model::speed_factor(best->ratio));
 }
 
 std::string commit_body(const model::Report& report) {
@@ -47,8 +48,8 @@ std::string commit_body(const model::Report& report) {
                                  report.profile.device.name);
   for (const model::ResultRow& row : report.speedups)
     if (row.metric == "speed")
-      text += fmt::format("- {} at {}: {:.3f} ({:.3f} to {:.3f})\n", row.mode, row.x_value, row.ratio, row.ci_low,
-                          row.ci_high);
+      text += fmt::format("- {} at {}: {}\n", row.mode, row.x_value,
+                          model::speed_claim(row.ratio, row.ci_low, row.ci_high));
   for (const model::GateCount& gate : report.correctness)
     text += fmt::format("- {}: {} passed, {} failed\n", gate.name, gate.passed, gate.failed);
   return text;

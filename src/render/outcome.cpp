@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "render/format.hpp"
+#include "model/speedup.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/format.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {
@@ -31,22 +32,21 @@ std::vector<std::string> modes_of(const std::vector<ResultRow>& rows) {
 }
 
 std::string gain_of_mode(const std::vector<ResultRow>& rows, const std::string& mode) {
-  double least = 0, most = 0;
+  double least = 0, most = 0;  // ratios
   int faster = 0, slower = 0, all = 0;
   for (const ResultRow& row : rows) {
     if (row.metric != "speed" || row.mode != mode) continue;
     ++all;
     slower += row.verdict == model::Verdict::slower ? 1 : 0;
     if (row.verdict != model::Verdict::faster) continue;
-    const double gain = 100 * (1 - row.ratio);
-    least = faster == 0 ? gain : std::min(least, gain);
-    most = faster == 0 ? gain : std::max(most, gain);
+    least = faster == 0 ? row.ratio : std::max(least, row.ratio);
+    most = faster == 0 ? row.ratio : std::min(most, row.ratio);
     ++faster;
   }
   const std::string sizes = " of " + count_of(all, "size");
   std::string text = "no speedup shown";
   if (faster > 0) {
-    text = (percent(least) == percent(most) ? percent(most) : percent(least) + " to " + percent(most)) + " faster";
+    text = model::speed_change(least, most);
     if (faster < all) text += " at " + std::to_string(faster) + sizes;
   }
   return slower > 0 ? text + ", slower at " + std::to_string(slower) + sizes : text;

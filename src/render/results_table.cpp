@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model/speedup.hpp"
 #include "render/format.hpp"
 #include "render/profile_view.hpp"
 
@@ -30,7 +31,7 @@ Table results_table(const std::vector<ResultRow>& rows, const std::string& metri
                    figure(row.candidate.p50), spread(row.candidate.p20, row.candidate.p80),
                    metric == "speed" ? speed_ratio(row.ratio, row.ci_low, row.ci_high)
                                      : ratio_interval(row.ratio, row.ci_low, row.ci_high),
-                   claimed_change(row),
+                   claimed_change(row, true),
                    metric == "memory" && row.verdict == Verdict::faster   ? "less"
                    : metric == "memory" && row.verdict == Verdict::slower ? "more"
                                                                           : model::word(row.verdict)},
@@ -49,7 +50,7 @@ Table short_results_table(const std::vector<ResultRow>& rows, const std::string&
   for (const ResultRow& row : rows)
     if (row.metric == "speed")
       table.add_row({row.x_value, row.mode, figure(row.baseline.p50), figure(row.candidate.p50),
-                     speed_ratio(row.ratio, row.ci_low, row.ci_high), claimed_change(row)},
+                     speed_ratio(row.ratio, row.ci_low, row.ci_high), claimed_change(row, false)},
                     ink_of(row.verdict));
   return table;
 }
@@ -76,17 +77,17 @@ const ResultRow* find_result(const std::vector<ResultRow>& rows, const std::stri
 }
 
 std::string change_text(double ratio, const std::string& metric) {
+  if (metric != "memory") return model::speed_change(ratio);
   if (!std::isfinite(ratio)) return "not a number";
   const double pct = 100 * (1 - ratio);
-  const bool memory = metric == "memory";
-  if (std::fabs(pct) < 0.05) return memory ? "same" : "none";
-  return percent(std::fabs(pct)) + (pct > 0 ? (memory ? " less" : " faster") : (memory ? " more" : " slower"));
+  if (std::fabs(pct) < 0.05) return "same";
+  return percent(std::fabs(pct)) + (pct > 0 ? " less" : " more");
 }
 
-std::string claimed_change(const ResultRow& row) {
+std::string claimed_change(const ResultRow& row, bool whole) {
   switch (row.verdict) {
     case Verdict::faster:
-    case Verdict::slower: return change_text(row.ratio, row.metric);
+    case Verdict::slower: return whole ? change_text(row.ratio, row.metric) : model::speed_factor(row.ratio);
     case Verdict::same: return "none shown";
     case Verdict::unresolved: return "not resolved";
   }

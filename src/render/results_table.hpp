@@ -27,8 +27,9 @@ const model::ResultRow* find_result(const std::vector<model::ResultRow>& rows, c
 // A change in percent with its direction in words: 0.838 -> "16.2 % faster" for times, "16.2 % less" for memory.
 std::string change_text(double ratio, const std::string& metric);
 
-// The change a row's verdict allows to claim: none where the interval holds 1.
-std::string claimed_change(const model::ResultRow& row);
+// The change a row's verdict allows to claim: none where the interval holds 1. `whole`: with the share of the time, which a
+// terminal has no room for.
+std::string claimed_change(const model::ResultRow& row, bool whole);
 
 Ink ink_of(model::Verdict verdict);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/speedup.hpp"
 #include "stages/finalize/inputs.hpp"
 #include "stages/finalize/install.hpp"
 #include "stages/finalize/reporting.hpp"
@@ -254,8 +255,8 @@ class Finalization {
     const bool same = gain.cells > 0 && gain.ci_low >= 1 - kTargetPct / 100 && gain.ci_high <= 1 + kTargetPct / 100;
     inconclusive_ = inconclusive_ || (gain.ci_low < 1 && !same) || gain.cells == 0;
     if (gain.cells == 0) return std::string("measured anew no cell of it could be judged");
-    return fmt::format("measured anew it is not faster beyond doubt: {} x the original over {} cells",
-                       interval_text(gain), gain.cells);
+    return fmt::format("measured anew it is not faster beyond doubt: {} against the original over {} cells",
+                       model::speed_claim(gain.ratio, gain.ci_low, gain.ci_high), gain.cells);
   }
 
   // report.json after the plots it names, then the documents for people.

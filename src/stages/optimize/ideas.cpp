@@ -35,8 +35,7 @@ std::optional<repository::Proposal> combine(const Evaluation& mixed, const model
       by_size.emplace_back(*x, faster);
       if (!faster) continue;
       proposal.predictions.push_back({x_value, pass, found->comparison.ratio, "measured for " + source.id + " alone"});
-      parts +=
-          fmt::format("{}{} at {}: {}", parts.empty() ? "" : ", ", pass, x_value, interval_text(found->comparison));
+      parts += fmt::format("{}{} at {}: {}", parts.empty() ? "" : "; ", pass, x_value, claim_of(found->comparison));
     }
     std::sort(by_size.begin(), by_size.end());
     model::SettingsFunction joined = kept->second;

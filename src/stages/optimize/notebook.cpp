@@ -71,7 +71,7 @@ std::vector<std::string> predictions_against_outcome(const std::vector<model::Pr
   for (const model::Prediction& p : predictions) {
     for (const CellResult& r : evaluation.against_parent) {
       if (r.cell.mode != p.mode || r.cell.x_value != p.x_value) continue;
-      lines.push_back(fmt::format("{} at {}: predicted {:.3f}, measured {} x the parent: {}", p.mode, p.x_value,
+      lines.push_back(fmt::format("{} at {}: predicted {:.3f}, measured {} of the parent's time: {}", p.mode, p.x_value,
                                   p.ratio, interval_text(r.comparison), compare_with(p, r.comparison)));
     }
   }

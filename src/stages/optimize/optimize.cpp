@@ -222,11 +222,12 @@ class Optimization {
     std::vector<std::string> figures;
     for (const CellResult* r : faster) {
       if (figures.size() < kShownCells)
-        figures.push_back(fmt::format("{} at {} {}", r->cell.mode, r->cell.x_value, interval_text(r->comparison)));
+        figures.push_back(fmt::format("{} at {} {}", r->cell.mode, r->cell.x_value, claim_of(r->comparison)));
     }
     document_.winner_reason = fmt::format(
-        "faster than v0 beyond doubt in {} of {} cells{}{}; the last variant accepted, each against the best before it",
-        faster.size(), best_->against_v0.size(), figures.empty() ? "" : ", most in ", base::join_text(figures, ", "));
+        "faster than v0 beyond doubt in {} of {} cells{}{}. It is the last variant accepted, each against the best "
+        "before it",
+        faster.size(), best_->against_v0.size(), figures.empty() ? "" : ", most in ", base::join_text(figures, "; "));
   }
 
   base::Result<void> save() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/speedup.hpp"
+
 namespace hone::stages {
 
 namespace {
@@ -91,9 +93,8 @@ Ruling rule_on_memory(const std::vector<MemoryResult>& memory, const std::string
 std::string interval_text(const model::Comparison& c) {
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", c.ratio, c.ci_low, c.ci_high);
 }
-std::string interval_text(const Gain& g) {
-  return fmt::format("{:.3f} ({:.3f} to {:.3f})", g.ratio, g.ci_low, g.ci_high);
-}
+
+std::string claim_of(const model::Comparison& c) { return model::speed_claim(c.ratio, c.ci_low, c.ci_high); }
 
 Gain combined(const std::vector<model::Comparison>& comparisons) {
   double sum = 0, low = 0, high = 0;
@@ -147,8 +148,9 @@ Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
     if (result.comparison.verdict == model::Verdict::faster && faster++ == 0) fastest = cell_text(result.cell);
   }
   const Gain gain = combined(comparisons);
-  const std::string figure = fmt::format("{} x the parent's time over {} cells, {} faster and {} slower beyond doubt",
-                                         interval_text(gain), gain.cells, faster, slower);
+  const std::string figure =
+      fmt::format("{} against its parent over {} cells, {} faster and {} slower beyond doubt",
+                  model::speed_claim(gain.ratio, gain.ci_low, gain.ci_high), gain.cells, faster, slower);
   if (!failed.empty()) {
     const bool mixed = only_speed && faster > 0;
     return {mixed ? model::VariantStatus::mixed : model::VariantStatus::rejected,

@@ -57,6 +57,6 @@ Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
             const std::vector<model::GuardrailCheck>& checks, const std::vector<MemoryResult>& memory_against_parent);
 
 std::string interval_text(const model::Comparison& comparison);  // "0.912 (0.905 to 0.919)"
-std::string interval_text(const Gain& gain);
+std::string claim_of(const model::Comparison& comparison);       // "1.1x faster (8.8 % less time), ratio 0.912 (...)"
 
 }  // namespace hone::stages
