@@ -36,6 +36,7 @@ history::Run run_of(const model::Profile& profile, const std::string& stage, con
                     const std::string& command) {
   history::Run run;
   run.stage = stage, run.created = created, run.command = command;
+  run.session = profile.created;  // optimize and finalize rest on the profile that they were given
   run.kernel = profile.kernel, run.repository = profile.identity.repository, run.dtype = profile.request.dtype;
   for (const auto& [name, value] : profile.request.options)
     run.options += (run.options.empty() ? "" : " ") + name + "=" + value;
@@ -90,11 +91,15 @@ std::vector<Measurement> measurements_of(const model::Report& report) {
 void keep(const CommandContext& context, const std::string& workspace_root, const history::Run& run,
           const std::vector<Measurement>& measurements) {
   if (measurements.empty()) return;
-  auto database = history::Database::open(history_path(workspace_root), history::Access::add);
-  auto added = database ? database->add(run, measurements) : base::Result<std::int64_t>(database.error());
+  const auto added = [&]() -> base::Result<std::int64_t> {
+    if (auto folder = context.machine.files.create_directories(workspace_root); !folder) return folder.error();
+    auto database = history::Database::open(history_path(workspace_root), history::Access::add);
+    if (!database) return database.error();
+    return database->add(run, measurements);
+  }();
   if (!added)
     context.notes << fmt::format("note: the measurements are not in the history: {} at {} ({})\n", added.error().found,
-                               added.error().where, added.error().remedy);
+                                 added.error().where, added.error().remedy);
 }
 
 }  // namespace hone::cli

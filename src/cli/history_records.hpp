@@ -24,7 +24,8 @@ std::vector<history::Measurement> measurements_of(const model::ComparisonDocumen
                                                   const std::string& x_name);
 std::vector<history::Measurement> measurements_of(const model::Report& report);
 
-// Adds the run to the history below `workspace_root`; what stands against it is one line on context.notes.
+// Adds the run to the history below `workspace_root`, which is made where it is missing; what stands against it is one line on
+// context.notes.
 void keep(const CommandContext& context, const std::string& workspace_root, const history::Run& run,
           const std::vector<history::Measurement>& measurements);
 

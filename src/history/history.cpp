@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -14,23 +15,30 @@ namespace hone::history {
 namespace {
 
 constexpr int kApplication = 0x686f6e65;  // "hone"
-constexpr int kVersion = 1;
-constexpr int kBusyMs = 2'000;  // another run may be adding
+constexpr int kVersion = 2;
+constexpr int kWithoutSessions = 1;  // the version before a run named its session
+constexpr int kBusyMs = 2'000;       // another run may be adding
 
 constexpr const char* kTables =
-    "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, stage TEXT NOT NULL, created TEXT NOT NULL, kernel TEXT "
-    "NOT "
-    "NULL, repository TEXT NOT NULL, dtype TEXT NOT NULL, options TEXT NOT NULL, device TEXT NOT NULL, driver TEXT NOT "
-    "NULL, "
-    "compiler TEXT NOT NULL, hone_commit TEXT NOT NULL, source_hash TEXT NOT NULL, source_commit TEXT NOT NULL, "
-    "command TEXT "
-    "NOT NULL);"
+    "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, stage TEXT NOT NULL, created TEXT NOT NULL, "
+    "kernel TEXT NOT NULL, repository TEXT NOT NULL, dtype TEXT NOT NULL, options TEXT NOT NULL, device TEXT NOT NULL, "
+    "driver TEXT NOT NULL, compiler TEXT NOT NULL, hone_commit TEXT NOT NULL, source_hash TEXT NOT NULL, "
+    "source_commit TEXT NOT NULL, command TEXT NOT NULL, session TEXT NOT NULL DEFAULT '');"
     "CREATE TABLE measurement (run INTEGER NOT NULL REFERENCES run(id), x_name TEXT NOT NULL, x_value TEXT NOT NULL, "
-    "mode "
-    "TEXT NOT NULL, provider TEXT NOT NULL, role INTEGER NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, p20 REAL "
-    "NOT "
-    "NULL, p50 REAL NOT NULL, p80 REAL NOT NULL, samples INTEGER NOT NULL);"
+    "mode TEXT NOT NULL, provider TEXT NOT NULL, role INTEGER NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, "
+    "p20 REAL NOT NULL, p50 REAL NOT NULL, p80 REAL NOT NULL, samples INTEGER NOT NULL);"
     "CREATE INDEX measurement_of_run ON measurement(run);";
+
+// What a run has beside its id and its session, in the order of text_fields.
+constexpr const char* kRunColumns =
+    "stage, created, kernel, repository, dtype, options, device, driver, compiler, hone_commit, source_hash, "
+    "source_commit, command";
+
+std::array<std::string Run::*, 14> text_fields() {
+  return {&Run::stage,       &Run::created,       &Run::kernel,  &Run::repository, &Run::dtype,
+          &Run::options,     &Run::device,        &Run::driver,  &Run::compiler,   &Run::commit,
+          &Run::source_hash, &Run::source_commit, &Run::command, &Run::session};
+}
 
 struct Close {
   void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -60,6 +68,7 @@ std::string remedy_of(int code) {
 struct Database::State {
   std::string path;
   std::unique_ptr<sqlite3, Close> handle;
+  bool has_sessions = true;  // false: written before runs named theirs, and opened for reading alone
 
   base::Error error(const std::string& expected, int code) const {
     return {base::ErrorKind::preflight, expected, handle ? sqlite3_errmsg(handle.get()) : sqlite3_errstr(code), path,
@@ -84,6 +93,20 @@ struct Database::State {
     return sqlite3_column_int(statement->get(), 0);
   }
 
+  // Of a database of the version before. Another run may do the same at the same time: one of the two finds it done.
+  base::Result<void> add_sessions() {
+    if (auto begun = execute("BEGIN IMMEDIATE"); !begun) return begun;
+    auto version = number("PRAGMA user_version");
+    const std::string text =
+        "ALTER TABLE run ADD COLUMN session TEXT NOT NULL DEFAULT ''; PRAGMA user_version=" + std::to_string(kVersion) +
+        "; COMMIT;";
+    auto done = !version                       ? base::Result<void>(version.error())
+                : *version == kWithoutSessions ? execute(text.c_str())
+                                               : execute("COMMIT");
+    if (!done) sqlite3_exec(handle.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    return done;
+  }
+
   base::Result<void> check_owner(bool make) {
     auto application = number("PRAGMA application_id");
     if (!application) return application.error();
@@ -92,6 +115,10 @@ struct Database::State {
     auto tables = number("SELECT count(*) FROM sqlite_master");
     if (!tables) return tables.error();
     if (*application == kApplication && *version == kVersion && *tables > 0) return {};
+    if (*application == kApplication && *version == kWithoutSessions && *tables > 0) {
+      has_sessions = make;
+      return make ? add_sessions() : base::Result<void>();
+    }
     if (*application == kApplication && *version > kVersion)
       return base::Error{base::ErrorKind::preflight, "a history of this hone, version " + std::to_string(kVersion),
                          "version " + std::to_string(*version), path,
@@ -153,14 +180,10 @@ base::Result<std::int64_t> Database::add(const Run& run, const std::vector<Measu
     sqlite3_bind_text(statement, place, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
   };
   auto head = state_->prepare(
-      "INSERT INTO run (stage, created, kernel, repository, dtype, options, device, driver, compiler, hone_commit, "
-      "source_hash, source_commit, command) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      ("INSERT INTO run (" + std::string(kRunColumns) + ", session) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)").c_str());
   if (!head) return failed(SQLITE_ERROR);
   int place = 0;
-  for (const std::string* value :
-       {&run.stage, &run.created, &run.kernel, &run.repository, &run.dtype, &run.options, &run.device, &run.driver,
-        &run.compiler, &run.commit, &run.source_hash, &run.source_commit, &run.command})
-    text(head->get(), ++place, *value);
+  for (const auto field : text_fields()) text(head->get(), ++place, run.*field);
   if (const int code = sqlite3_step(head->get()); code != SQLITE_DONE) return failed(code);
   const std::int64_t id = sqlite3_last_insert_rowid(handle);
   auto row = state_->prepare("INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -187,10 +210,10 @@ base::Result<std::vector<KeptRun>> Database::runs(const std::string& kernel) con
     const unsigned char* value = sqlite3_column_text(statement, column);
     return value == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(value));
   };
-  auto heads = state_->prepare(
-      "SELECT id, stage, created, kernel, repository, dtype, options, device, driver, compiler, hone_commit, "
-      "source_hash, "
-      "source_commit, command FROM run WHERE ?1 = '' OR kernel = ?1 ORDER BY id");
+  auto heads =
+      state_->prepare(("SELECT id, " + std::string(kRunColumns) + (state_->has_sessions ? ", session" : ", ''") +
+                       " FROM run WHERE ?1 = '' OR kernel = ?1 ORDER BY id")
+                          .c_str());
   if (!heads) return heads.error();
   sqlite3_bind_text(heads->get(), 1, kernel.data(), static_cast<int>(kernel.size()), SQLITE_TRANSIENT);
   std::vector<KeptRun> runs;
@@ -200,19 +223,14 @@ base::Result<std::vector<KeptRun>> Database::runs(const std::string& kernel) con
     KeptRun kept;
     kept.run.id = sqlite3_column_int64(heads->get(), 0);
     int column = 0;
-    for (std::string* value :
-         {&kept.run.stage, &kept.run.created, &kept.run.kernel, &kept.run.repository, &kept.run.dtype,
-          &kept.run.options, &kept.run.device, &kept.run.driver, &kept.run.compiler, &kept.run.commit,
-          &kept.run.source_hash, &kept.run.source_commit, &kept.run.command})
-      *value = word(heads->get(), ++column);
+    for (const auto field : text_fields()) kept.run.*field = word(heads->get(), ++column);
     at[kept.run.id] = runs.size();
     runs.push_back(std::move(kept));
   }
   if (code != SQLITE_DONE) return state_->error("a history that can be read", code);
   auto rows = state_->prepare(
-      "SELECT run, x_name, x_value, mode, provider, role, metric, unit, p20, p50, p80, samples FROM measurement ORDER "
-      "BY "
-      "rowid");
+      "SELECT run, x_name, x_value, mode, provider, role, metric, unit, p20, p50, p80, samples FROM measurement "
+      "ORDER BY rowid");
   if (!rows) return rows.error();
   while ((code = sqlite3_step(rows->get())) == SQLITE_ROW) {
     const auto run = at.find(sqlite3_column_int64(rows->get(), 0));

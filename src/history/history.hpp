@@ -23,6 +23,7 @@ struct Run {
   std::string source_hash;    // of what was in production; empty: not known
   std::string source_commit;  // of a checkout's; empty: none, or not known
   std::string command;        // as typed
+  std::string session;        // the same for all stages that rest on one profile; empty: not known
   bool operator==(const Run&) const = default;
 };
 

@@ -7,9 +7,31 @@ namespace hone::history {
 
 namespace {
 
-using Key = std::tuple<std::string, std::string, std::string, std::string>;  // x value, mode, metric, provider
+using Key = std::tuple<std::string, std::string, std::string, std::string>;  // x value, mode, metric, subject
 
-Key key_of(const Measurement& m) { return {m.x_value, m.mode, m.metric, m.role == Role::own ? "(own)" : m.provider}; }
+constexpr const char* kInProduction = "(in production)";  // no provider has this name
+constexpr const char* kAsFound = "(as found)";
+
+// The kernel that the run's stages began with, under the names that they give it: finalize's original, optimize's v0, which is
+// timed again beside each variant.
+bool as_found(const Measurement& m) {
+  return m.provider == "original" || m.provider == "v0" || m.provider.rfind("v0 beside ", 0) == 0;
+}
+
+Key key_of(const Measurement& m) {
+  return {m.x_value, m.mode, m.metric, m.role == Role::own ? kInProduction : as_found(m) ? kAsFound : m.provider};
+}
+
+// Production is what a run found until it applies something, so either stands for the other where a run has only one of them.
+const Measurement* counterpart(const std::map<Key, const Measurement*>& rows, const Measurement& m) {
+  Key key = key_of(m);
+  if (const auto same = rows.find(key); same != rows.end()) return same->second;
+  std::string& subject = std::get<3>(key);
+  if (subject != kInProduction && subject != kAsFound) return nullptr;
+  subject = subject == kInProduction ? kAsFound : kInProduction;
+  const auto other = rows.find(key);
+  return other == rows.end() ? nullptr : other->second;
+}
 
 using Subject = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
@@ -41,9 +63,9 @@ std::vector<Pairing> pair_runs(const KeptRun& before, const KeptRun& after) {
   std::map<Key, const Measurement*> known;
   for (const Measurement& m : before.measurements) known.emplace(key_of(m), &m);
   for (const Measurement& m : after.measurements) {
-    const auto found = known.find(key_of(m));
-    if (found == known.end() || !(found->second->p50 > 0) || !(m.p50 > 0)) continue;
-    pairs.push_back({*found->second, m, m.p50 / found->second->p50});
+    const Measurement* found = counterpart(known, m);
+    if (found == nullptr || !(found->p50 > 0) || !(m.p50 > 0)) continue;
+    pairs.push_back({*found, m, m.p50 / found->p50});
   }
   return pairs;
 }
@@ -60,6 +82,8 @@ std::vector<Suspicion> suspicions(const std::vector<KeptRun>& runs) {
     const KeptRun& last = *of_one.back();
     std::map<Key, Suspicion> worst;
     for (std::size_t i = 0; i + 1 < of_one.size(); ++i) {
+      // Stages of one run differ by what the run changed.
+      if (!last.run.session.empty() && of_one[i]->run.session == last.run.session) continue;
       const std::vector<Pairing> pairs = pair_runs(*of_one[i], last);
       for (const Pairing& pair : pairs) {
         if (pair.after.role != Role::own || pair.after.metric != "speed") continue;

@@ -16,7 +16,8 @@ struct Pairing {
 };
 
 // Rows of the same shape, pass, metric and provider; of different kernels or dtypes there are none. The kernel in production is
-// the same row in every stage, whatever its provider is called there.
+// the same row in every stage, whatever its provider is called there, and so is the kernel that the stages began with ("original",
+// "v0").
 std::vector<Pairing> pair_runs(const KeptRun& before, const KeptRun& after);
 
 struct Suspicion {
@@ -28,8 +29,8 @@ struct Suspicion {
 
 inline constexpr double kSuspiciousPct = 5;
 
-// The newest run of each kernel, dtype, device and options against the fastest earlier one of each row: slower by more than
-// kSuspiciousPct, its fast end beyond the slow end of the other. Speed of the kernel in production alone.
+// The newest run of each kernel, dtype, device and options against the fastest earlier one of each row, stages of the newest run
+// itself left out: slower by more than kSuspiciousPct, its fast end beyond the slow end of the other. Speed of the kernel in production alone.
 std::vector<Suspicion> suspicions(const std::vector<KeptRun>& runs);
 
 }  // namespace hone::history

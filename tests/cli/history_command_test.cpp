@@ -54,6 +54,7 @@ TEST_F(HistoryCommand, ARegressionIsSuspectedAndTheCommandThatSettlesItIsPrinted
                                   HasSubstr("git show aaaa:kernels/rms_norm/rms_norm.hpp > old.hpp"),
                                   HasSubstr("hone compare old.hpp v0 --kernel rms_norm --workspace ")));
   EXPECT_THAT(history({"regressions", "--json"}).output, HasSubstr("\"settled_by\": \"git show"));
+  keep_run(5, "bbbb", "swiglu");
   EXPECT_THAT(history({"regressions", "--kernel", "swiglu"}).output, HasSubstr("no regression is suspected"));
 }
 
@@ -64,6 +65,11 @@ TEST_F(HistoryCommand, WhatCanNotBeReadOrIsNoRunIsSaid) {
   expect_refused(history({"show"}), 2, "hone history list");
   expect_refused(history({"forget"}), 2, "'forget'");
   expect_refused(history({"compare", "1"}), 2, "hone history list");
+  keep_run(1.0, "aaaa", "swiglu");
+  for (const char* what : {"regressions", "list"}) {
+    expect_refused(history({what, "--kernel", "nosuch"}), 2, "rms_norm, swiglu");
+    expect_refused(history({what, "--kernel", "swigul"}), 2, "did you mean swiglu?");
+  }
   ASSERT_TRUE(files_.write_atomically(folder_ / "w/history.sqlite3", std::string(8192, 'x')));
   expect_refused(history({}), 3, "not a database");
 }
@@ -91,6 +97,9 @@ TEST_F(HistoryCommand, AHistoryThatCanNotBeWrittenIsANote) {
   ASSERT_EQ(kept->size(), 1u);
   EXPECT_EQ(kept->front().measurements, rows);
   EXPECT_EQ(kept->front().run.device, profile.device.name);
+  // A command that needs no workspace, as bench, makes the folder that its measurements are kept in.
+  keep(context, folder_ / "new/w", run_of(profile, "bench", profile.created, "hone bench rms_norm"), rows);
+  EXPECT_TRUE(history::Database::open(history_path(folder_ / "new/w"), history::Access::read)) << err.str();
 }
 
 TEST(HistoryRecords, WhatIsInProductionIsTheKernelsOwnRow) {

@@ -15,14 +15,17 @@
 namespace hone::history {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 Run run_at(const std::string& created, const std::string& commit = "aaaa") {
   Run run;
   run.stage = "profile", run.created = created, run.kernel = "rms_norm", run.repository = "native", run.dtype = "fp32";
   run.options = "casting_mode=llama", run.device = "Test CPU", run.driver = "6.1", run.compiler = "g++ 12";
-  run.commit = commit, run.source_hash = "h1", run.command = "hone profile rms_norm";
+  run.commit = commit, run.source_hash = "h1", run.command = "hone profile rms_norm", run.session = created;
   return run;
 }
 
@@ -72,6 +75,33 @@ TEST_F(History, WhatIsKeptComesBackInOrder) {
   EXPECT_THAT(*database->runs("swiglu"), SizeIs(0));
   EXPECT_THAT(*database->runs(), SizeIs(2));
   EXPECT_FALSE(database->add(run_at("x"), {}).ok()) << "opened for reading";
+}
+
+// Written before runs named their session: read as it is, and completed by the next run that adds to it.
+TEST_F(History, ADatabaseOfTheVersionBeforeIsReadAndGoneOnWith) {
+  keep(1);
+  sqlite3* before = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &before), SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(before, "ALTER TABLE run DROP COLUMN session; PRAGMA user_version=1", nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(before);
+  {
+    auto database = Database::open(path_, Access::read);
+    ASSERT_TRUE(database) << base::describe(database.error());
+    const auto runs = database->runs();
+    ASSERT_TRUE(runs) << base::describe(runs.error());
+    ASSERT_THAT(*runs, SizeIs(1));
+    EXPECT_EQ(runs->front().run.session, "");
+    EXPECT_EQ(runs->front().run.command, "hone profile rms_norm");
+  }
+  keep(1);
+  auto database = Database::open(path_, Access::read);
+  ASSERT_TRUE(database) << base::describe(database.error());
+  const auto runs = database->runs();
+  ASSERT_THAT(*runs, SizeIs(2));
+  EXPECT_EQ(runs->front().run.session, "");
+  EXPECT_EQ(runs->back().run.session, "2026-01-01T00:00:00Z");
 }
 
 TEST_F(History, ReadingMakesNoFile) {
@@ -179,6 +209,48 @@ TEST(Pairs, TheKernelInProductionIsOneRowWhateverItIsCalled) {
   history::Run other = run_at("2");
   other.dtype = "bf16";
   EXPECT_THAT(pair_runs(kept(run_at("1"), {speed(1)}), kept(other, {speed(1)})), SizeIs(0));
+}
+
+Measurement of(const std::string& provider, double ms, Role role = Role::variant) {
+  Measurement row = speed(ms, role);
+  row.provider = provider;
+  return row;
+}
+
+TEST(Pairs, WhatTheStagesBeganWithIsOneRowUnderEachOfItsNames) {
+  const KeptRun profile = kept(run_at("1"), {of("hone", 1.0, Role::own)});
+  const KeptRun optimize = kept(run_at("2"), {of("v0 beside v1", 1.1), of("v1", 0.5)});
+  const KeptRun applied = kept(run_at("3"), {of("original", 1.2), of("optimized", 0.6, Role::own)});
+  const KeptRun compare = kept(run_at("4"), {of("v0", 1.3), of("v1", 0.7)});
+  const auto ratios = [](const KeptRun& before, const KeptRun& after) {
+    std::map<std::string, double> by_provider;
+    for (const Pairing& pair : pair_runs(before, after)) by_provider[pair.after.provider] = pair.ratio;
+    return by_provider;
+  };
+  EXPECT_THAT(ratios(profile, optimize), ElementsAre(Pair("v0 beside v1", DoubleNear(1.1, 1e-9))));
+  EXPECT_THAT(ratios(optimize, compare),
+              ElementsAre(Pair("v0", DoubleNear(1.3 / 1.1, 1e-9)), Pair("v1", DoubleNear(1.4, 1e-9))));
+  EXPECT_THAT(ratios(applied, compare), ElementsAre(Pair("v0", DoubleNear(1.3 / 1.2, 1e-9))));
+  // Production before the change and after it are two rows, where a run has both.
+  EXPECT_THAT(ratios(profile, applied),
+              ElementsAre(Pair("optimized", DoubleNear(0.6, 1e-9)), Pair("original", DoubleNear(1.2, 1e-9))));
+  EXPECT_THAT(ratios(applied, profile), ElementsAre(Pair("hone", DoubleNear(1 / 0.6, 1e-9))));
+}
+
+TEST(Suspicions, AStageOfTheSameRunIsNotHeldAgainstAnother) {
+  history::Run stage = run_at("2");
+  stage.session = "1";
+  const std::vector<KeptRun> one_run = {kept(run_at("1"), {speed(1.0)}), kept(stage, {speed(1.5)})};
+  EXPECT_THAT(suspicions(one_run), SizeIs(0));
+  std::vector<KeptRun> with_earlier = one_run;
+  with_earlier.insert(with_earlier.begin(), kept(run_at("0"), {speed(1.2)}));
+  const auto found = suspicions(with_earlier);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].before.created, "0");
+  // Histories of before name no session, and are held against each other as they were.
+  std::vector<KeptRun> unnamed = one_run;
+  unnamed[0].run.session = unnamed[1].run.session = "";
+  EXPECT_THAT(suspicions(unnamed), SizeIs(1));
 }
 
 }  // namespace

@@ -44,10 +44,8 @@ void keep_rows(const CommandContext& context, const repository::Described& sessi
       kept.push_back({session.x_name(), row.x_value, row.mode, row.provider, role, metric, "ms", value.p20, value.p50,
                       value.p80, value.samples});
   }
-  const std::string& root = context.meant.workspace;
-  // A table alone makes no workspace.
-  if (context.machine.files.exists(root))
-    keep(context, root, run_of(head, "bench", context.machine.clock.utc(), context.meant.command_line), kept);
+  head.created = context.machine.clock.utc();
+  keep(context, context.meant.workspace, run_of(head, "bench", head.created, context.meant.command_line), kept);
 }
 
 }  // namespace

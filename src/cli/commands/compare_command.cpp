@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/history_records.hpp"
 #include "cli/stage_context.hpp"
+#include "model/speedup.hpp"
 #include "render/table.hpp"
 #include "stages/compare/compare.hpp"
 
@@ -91,7 +92,19 @@ void keep_cells(const CommandContext& context, const std::string& root, const re
       if (value.p50 > 0)
         kept.push_back({session.x_name(), each.cell.x_value, each.cell.mode, name, history::Role::variant, "speed",
                         "ms", value.p20, value.p50, value.p80, value.samples});
-  keep(context, root, run_of(profile, "compare", context.machine.clock.utc(), context.meant.command_line), kept);
+  history::Run run = run_of(profile, "compare", context.machine.clock.utc(), context.meant.command_line);
+  run.session = run.created;  // a measurement of its own, however old the profile is that names its sizes
+  keep(context, root, run, kept);
+}
+
+std::string verdict_text(const model::Comparison& comparison) {
+  switch (comparison.verdict) {
+    case model::Verdict::faster:
+    case model::Verdict::slower: return model::speed_change(comparison.ratio);
+    case model::Verdict::same: return "no change shown";
+    case model::Verdict::unresolved: return "unresolved: " + comparison.reason;
+  }
+  return "";
 }
 
 }  // namespace
@@ -157,8 +170,7 @@ int run_compare(const CommandContext& context) {
   for (const stages::ComparedCell& each : outcome->cells)
     table.add_row({each.cell.x_value, each.cell.mode, fmt::format("{:.4f}", each.comparison.ratio),
                    fmt::format("{:.4f} to {:.4f}", each.comparison.ci_low, each.comparison.ci_high),
-                   model::word(each.comparison.verdict) +
-                       (each.comparison.verdict == model::Verdict::unresolved ? ": " + each.comparison.reason : "")});
+                   verdict_text(each.comparison)});
   context.out << "\n" << table.terminal(context.style());
   return 0;
 }

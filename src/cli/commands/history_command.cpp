@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <charconv>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/history_records.hpp"
 #include "cli/suggested_commands.hpp"
 #include "history/suspicion.hpp"
 #include "model/json_value.hpp"
+#include "model/speedup.hpp"
 #include "render/format.hpp"
 #include "render/table.hpp"
 
@@ -39,7 +42,8 @@ Json json_of(const history::Run& run) {
                        {"commit", run.commit},
                        {"source_hash", run.source_hash},
                        {"source_commit", run.source_commit},
-                       {"command", run.command}});
+                       {"command", run.command},
+                       {"session", run.session}});
 }
 
 const char* word(history::Role role) {
@@ -132,6 +136,12 @@ Json json_of(const history::Pairing& pair) {
   return row;
 }
 
+// What both runs call it, or what each does.
+std::string subject_of(const history::Pairing& pair) {
+  return pair.before.provider == pair.after.provider ? pair.after.provider
+                                                     : pair.before.provider + ", then " + pair.after.provider;
+}
+
 void compare(const CommandContext& context, const KeptRun& before, const KeptRun& after, const render::Style& style) {
   const std::vector<history::Pairing> pairs = history::pair_runs(before, after);
   if (context.meant.talk.json) {
@@ -149,10 +159,12 @@ void compare(const CommandContext& context, const KeptRun& before, const KeptRun
                        {"metric"},
                        {"before", Align::right},
                        {"after", Align::right},
-                       {"ratio", Align::right}});
+                       {"ratio", Align::right},
+                       {"change"}});
   for (const history::Pairing& pair : pairs)
-    table.add_row({pair.after.x_value, pair.after.mode, pair.after.provider, pair.after.metric,
-                   render::figure(pair.before.p50), render::figure(pair.after.p50), fmt::format("{:.3f}", pair.ratio)});
+    table.add_row({pair.after.x_value, pair.after.mode, subject_of(pair), pair.after.metric,
+                   render::figure(pair.before.p50), render::figure(pair.after.p50), render::ratio(pair.ratio),
+                   pair.after.metric == "memory" ? "-" : model::speed_factor(pair.ratio)});
   context.out << fmt::format("run {} ({}, {}) and run {} ({}, {})\n", before.run.id, before.run.created,
                              before.run.commit, after.run.id, after.run.created, after.run.commit)
               << (pairs.empty() ? "no row is in both\n" : table.terminal(style)) << no_verdict(style);
@@ -208,12 +220,13 @@ void regressions(const CommandContext& context, const std::vector<KeptRun>& runs
                        {"before", Align::right},
                        {"after", Align::right},
                        {"ratio", Align::right},
+                       {"change"},
                        {"runs"},
                        {"against it"}});
   std::vector<std::string> commands;
   for (const history::Suspicion& s : found) {
     table.add_row({s.after.kernel, s.row.after.x_value, s.row.after.mode, render::figure(s.row.before.p50),
-                   render::figure(s.row.after.p50), fmt::format("{:.3f}", s.row.ratio),
+                   render::figure(s.row.after.p50), render::ratio(s.row.ratio), model::speed_change(s.row.ratio),
                    id_text(s.before) + ", " + id_text(s.after), s.against.empty() ? "-" : s.against});
     const std::string command = settled_by(s, context.typed);
     if (std::find(commands.begin(), commands.end(), command) == commands.end()) commands.push_back(command);
@@ -233,6 +246,19 @@ base::Result<const KeptRun*> run_with(const std::vector<KeptRun>& runs, const st
                      "'hone history list' shows them"};
 }
 
+base::Error unknown_kernel(const std::string& name, const std::vector<KeptRun>& runs) {
+  std::set<std::string> kernels;
+  for (const KeptRun& kept : runs) kernels.insert(kept.run.kernel);
+  const std::vector<std::string> known(kernels.begin(), kernels.end());
+  const std::vector<std::string> near = base::nearest(name, known);
+  return {base::ErrorKind::usage,
+          known.empty() ? "a kernel with measurements" : "a kernel with measurements: " + base::join_text(known, ", "),
+          "'" + name + "'", "--kernel",
+          known.empty()  ? "'hone profile KERNEL' measures and keeps"
+          : near.empty() ? "name one of them"
+                         : "did you mean " + base::join_text(near, " or ") + "?"};
+}
+
 }  // namespace
 
 int run_history(const CommandContext& context) {
@@ -247,8 +273,13 @@ int run_history(const CommandContext& context) {
                           std::to_string(words.size() - 1), "hone history", "'hone history list' shows the ids"});
   const auto database = history::Database::open(history_path(context.meant.workspace), history::Access::read);
   if (!database) return fail(context, database.error());
-  const auto runs = database->runs(context.typed.text("--kernel"));
+  const std::string kernel = context.typed.text("--kernel");
+  const auto runs = database->runs(kernel);
   if (!runs) return fail(context, runs.error());
+  if (runs->empty() && !kernel.empty()) {
+    const auto all = database->runs();
+    return fail(context, all ? unknown_kernel(kernel, *all) : all.error());
+  }
   const render::Style& style = context.style();
   std::vector<const KeptRun*> chosen;
   for (std::size_t i = 1; i <= ids; ++i) {
