@@ -17,7 +17,9 @@ const char* headline(ErrorKind kind) {
 }
 
 void append(std::string& text, const char* label, const std::string& value) {
-  if (!value.empty()) text += std::string("\n  ") + label + value;
+  if (value.empty()) return;
+  text += std::string("\n  ") + label;
+  for (const char c : value) text += c == '\n' ? "\n            " : std::string(1, c);
 }
 
 }  // namespace

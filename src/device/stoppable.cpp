@@ -1,72 +1,54 @@
 #include "device/stoppable.hpp"
 
+#include "device/forwarding.hpp"
+
 namespace hone::device {
 
 namespace {
 
-class Stoppable final : public Device {
+class Stoppable final : public ForwardingDevice {
  public:
-  Stoppable(std::unique_ptr<Device> device, const std::atomic<bool>* stop) : device_(std::move(device)), stop_(stop) {}
+  Stoppable(std::unique_ptr<Device> device, const std::atomic<bool>* stop)
+      : ForwardingDevice(*device), owned_(std::move(device)), stop_(stop) {}
 
-  const model::DeviceInfo& info() const override { return device_->info(); }
   base::Result<model::Ceilings> ceilings(const CeilingOptions& options) override {
     CeilingOptions with_stop = options;
     with_stop.stop = stop_;
     if (*stop_) return stopped("the ceilings");
-    auto measured = device_->ceilings(with_stop);
+    auto measured = device_.ceilings(with_stop);
     if (*stop_) return stopped("the rest of the ceilings");
     return measured;
   }
-  std::string ceiling_program_version() const override { return device_->ceiling_program_version(); }
   base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
     if (*stop_) return stopped("the ceiling programs");
-    return device_->ceiling_programs(ceilings);
+    return device_.ceiling_programs(ceilings);
   }
   base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
     CeilingOptions with_stop = options;
     with_stop.stop = stop_;
     if (*stop_) return stopped("the size of the caches");
-    auto measured = device_->measure_cache_size(with_stop);
+    auto measured = device_.measure_cache_size(with_stop);
     if (*stop_) return stopped("the size of the caches");
     return measured;
   }
-  void use_cache_size(std::int64_t bytes) override { device_->use_cache_size(bytes); }
   base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) override {
     if (*stop_) return stopped(source.name);
-    return device_->compile(source);
-  }
-  base::Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override { return device_->allocate(bytes); }
-  base::Result<void> upload(BufferView to, const void* from, std::size_t bytes) override {
-    return device_->upload(to, from, bytes);
-  }
-  base::Result<void> download(void* to, BufferView from, std::size_t bytes) override {
-    return device_->download(to, from, bytes);
-  }
-  base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) override {
-    return device_->copy(to, from, bytes);
-  }
-  base::Result<void> fill(BufferView to, std::uint8_t byte, std::size_t bytes) override {
-    return device_->fill(to, byte, bytes);
+    return device_.compile(source);
   }
   base::Result<void> run(const std::vector<Launch>& launches) override {
     if (*stop_) return stopped(name_of(launches));
-    return device_->run(launches);
+    return device_.run(launches);
   }
   // What was running when the stop came says nothing: a worker or a compiler may have been stopped with it.
   base::Result<void> try_run(const std::vector<Launch>& launches, std::int64_t deadline_ns) override {
     if (*stop_) return stopped(name_of(launches));
-    auto ran = device_->try_run(launches, deadline_ns);
+    auto ran = device_.try_run(launches, deadline_ns);
     if (!ran && *stop_) return stopped(name_of(launches));
     return ran;
   }
   base::Result<model::Sample> time(const std::vector<Launch>& launches, const TimingConditions& conditions) override {
     if (*stop_) return stopped(name_of(launches));
-    return device_->time(launches, conditions);
-  }
-  std::size_t allocated_bytes() const override { return device_->allocated_bytes(); }
-  std::vector<std::pair<std::string, double>> count_events(const std::vector<Launch>& launches,
-                                                           std::string& reason) override {
-    return device_->count_events(launches, reason);
+    return device_.time(launches, conditions);
   }
 
  private:
@@ -74,7 +56,7 @@ class Stoppable final : public Device {
     return launches.empty() ? "nothing" : "'" + launches.front().entry + "'";
   }
 
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<Device> owned_;
   const std::atomic<bool>* stop_;
 };
 
@@ -85,7 +67,8 @@ std::unique_ptr<Device> stoppable(std::unique_ptr<Device> device, const std::ato
 }
 
 base::Error stopped(const std::string& what) {
-  return {base::ErrorKind::interrupted, what + " to be run to its end", "stopped by the user", "", "give the command again"};
+  return {base::ErrorKind::interrupted, what + " to be run to its end", "stopped by the user", "",
+          "give the command again"};
 }
 
 }  // namespace hone::device

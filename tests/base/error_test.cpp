@@ -23,6 +23,11 @@ TEST(Error, AnswersThatAreEmptyTakeNoLine) {
             "hone: gate failed\n  expected  one test passed\n  found     none ran");
 }
 
+TEST(Error, LinesOfAnAnswerStandBelowEachOther) {
+  EXPECT_EQ(describe({ErrorKind::gate, "it compiles", "a.cpp:1: one\na.cpp:2: two", "", ""}),
+            "hone: gate failed\n  expected  it compiles\n  found     a.cpp:1: one\n            a.cpp:2: two");
+}
+
 TEST(Error, KindsAreTheExitCodesOfTheContract) {
   EXPECT_EQ(exit_code(ErrorKind::internal), 1);
   EXPECT_EQ(exit_code(ErrorKind::usage), 2);

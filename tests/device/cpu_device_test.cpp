@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "device/no_end.hpp"
 #include "tests/device/cpu_fixture.hpp"
 
 namespace hone::device::cpu {
@@ -236,11 +237,13 @@ TEST_F(CpuDeviceTest, TryRunSurvivesWhatAVariantMayDo) {
     ASSERT_FALSE(result) << what;
     EXPECT_EQ(result.error().kind, base::ErrorKind::gate);
     EXPECT_THAT(result.error().found, HasSubstr(words));
+    EXPECT_FALSE(is_no_end(result.error())) << words;
     EXPECT_EQ(values_of(*out), std::vector<int>(8, 0)) << "buffers must be as before";
   }
   const auto endless = attempt(2, second_ns / 5);
   ASSERT_FALSE(endless);
-  EXPECT_THAT(endless.error().found, HasSubstr("still running"));
+  EXPECT_THAT(endless.error().found, HasSubstr("still running after 0.2 s"));
+  EXPECT_TRUE(is_no_end(endless.error()));
   EXPECT_EQ(values_of(*out), std::vector<int>(8, 0));
 
   ::testing::internal::CaptureStdout();

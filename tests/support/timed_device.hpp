@@ -9,18 +9,17 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "device/device.hpp"
+#include "device/forwarding.hpp"
 
 namespace hone::test {
 
-class TimedDevice final : public device::Device {
+class TimedDevice final : public device::ForwardingDevice {
  public:
   // `time_ns`: of one pass, from its launches.
   TimedDevice(device::Device& real, base::ManualClock& clock,
               std::function<double(const std::vector<device::Launch>&)> time_ns)
-      : real_(real), clock_(clock), time_ns_(std::move(time_ns)) {}
+      : ForwardingDevice(real), clock_(clock), time_ns_(std::move(time_ns)) {}
 
-  const model::DeviceInfo& info() const override { return real_.info(); }
   base::Result<model::Ceilings> ceilings(const device::CeilingOptions&) override {
     model::Ceilings ceilings;
     for (const char* name : {"copy_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s"})
@@ -29,29 +28,16 @@ class TimedDevice final : public device::Device {
     ceilings.notes = {"made up"};
     return ceilings;
   }
-  base::Result<std::shared_ptr<device::Program>> compile(const device::ProgramSource& source) override {
-    return real_.compile(source);
+  // Nothing of the real machine's memory is measured beside made-up times.
+  std::string ceiling_program_version() const override { return ""; }
+  base::Result<std::unique_ptr<device::CeilingPrograms>> ceiling_programs(const model::Ceilings&) override {
+    return std::unique_ptr<device::CeilingPrograms>();
   }
-  base::Result<std::unique_ptr<device::Buffer>> allocate(std::size_t bytes) override { return real_.allocate(bytes); }
-  base::Result<void> upload(device::BufferView to, const void* from, std::size_t bytes) override {
-    return real_.upload(to, from, bytes);
-  }
-  base::Result<void> download(void* to, device::BufferView from, std::size_t bytes) override {
-    return real_.download(to, from, bytes);
-  }
-  base::Result<void> copy(device::BufferView to, device::BufferView from, std::size_t bytes) override {
-    return real_.copy(to, from, bytes);
-  }
-  base::Result<void> fill(device::BufferView to, std::uint8_t byte, std::size_t bytes) override {
-    return real_.fill(to, byte, bytes);
-  }
-  base::Result<void> run(const std::vector<device::Launch>& launches) override { return real_.run(launches); }
-  base::Result<void> try_run(const std::vector<device::Launch>& launches, std::int64_t deadline_ns) override {
-    return real_.try_run(launches, deadline_ns);
-  }
+  base::Result<std::int64_t> measure_cache_size(const device::CeilingOptions&) override { return std::int64_t{0}; }
+  void use_cache_size(std::int64_t) override {}
   base::Result<model::Sample> time(const std::vector<device::Launch>& launches,
                                    const device::TimingConditions&) override {
-    if (auto ran = real_.run(launches); !ran) return ran.error();
+    if (auto ran = device_.run(launches); !ran) return ran.error();
     model::Sample sample;
     sample.device_ns = time_ns_(launches) * (1 + 0.003 * noise_(random_));
     sample.wall_ns = sample.device_ns + 1000;
@@ -59,7 +45,6 @@ class TimedDevice final : public device::Device {
     clock_.advance_ns(static_cast<std::int64_t>(sample.wall_ns));
     return sample;
   }
-  std::size_t allocated_bytes() const override { return real_.allocated_bytes(); }
   std::vector<std::pair<std::string, double>> count_events(const std::vector<device::Launch>&,
                                                            std::string& reason) override {
     reason = "the device of a test has none";
@@ -67,7 +52,6 @@ class TimedDevice final : public device::Device {
   }
 
  private:
-  device::Device& real_;
   base::ManualClock& clock_;
   std::function<double(const std::vector<device::Launch>&)> time_ns_;
   std::mt19937 random_{7};

@@ -1,4 +1,5 @@
-// hone verify KERNEL...: the verification matrix with the settings in force. Zero cases run is a failure.
+// hone verify KERNEL...: the verification matrix with the settings in force. Zero cases run is a failure. A case that does not end
+// is the last that is run: each of the others could cost its whole deadline too.
 #include <array>
 #include <functional>
 #include <map>
@@ -56,6 +57,7 @@ base::Result<Verified> verify_native(const CommandContext& context, TerminalProg
     if (!verified) return verified.error();
     all.reference = verified->reference;
     all.cases.insert(all.cases.end(), verified->cases.begin(), verified->cases.end());
+    if (!all.cases.empty() && all.cases.back().hung) break;
   }
   return all;
 }
@@ -78,11 +80,72 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
   return verify(context, dynamic_cast<repository::launch::LaunchSession&>(**session), each);
 }
 
+nlohmann::json json_of(const repository::launch::CaseResult& result) {
+  return {{"kernel", result.kernel}, {"mode", result.mode},     {"dtype", result.dtype},
+          {"shape", result.shape},   {"label", result.label},   {"error", result.error},
+          {"bound", result.bound},   {"passed", result.passed}, {"failure", result.failure}};
+}
+
+// What went wrong, each once: one compile error fails every case of its program.
+class Failures {
+ public:
+  void add(const repository::launch::CaseResult& result) {
+    const std::string subject = result.kernel + " " + result.mode;
+    for (auto& [first, others] : all_)
+      if (first->failure == result.failure && first->kernel + " " + first->mode == subject) {
+        ++others;
+        return;
+      }
+    all_.emplace_back(&result, 0);
+  }
+  void print(std::ostream& out) const {
+    for (const auto& [first, others] : all_)
+      out << fmt::format("FAILED {} {} {}{}: {}\n", first->kernel, first->mode, first->label,
+                         others == 0 ? "" : fmt::format(" and {} more case{}", others, others == 1 ? "" : "s"),
+                         first->failure);
+  }
+
+ private:
+  std::vector<std::pair<const repository::launch::CaseResult*, int>> all_;
+};
+
+void print_table(const CommandContext& context, const std::vector<repository::launch::CaseResult>& cases) {
+  Failures failures;
+  std::map<std::array<std::string, 3>, std::array<double, 3>> sums;  // passed, failed, largest error
+  for (const auto& result : cases) {
+    auto& row = sums[{result.kernel, result.mode, result.dtype}];
+    row[result.passed ? 0 : 1] += 1;
+    if (result.passed) row[2] = std::max(row[2], result.error);
+    if (!result.passed) failures.add(result);
+  }
+  failures.print(context.out);
+  render::Table table({{"kernel"},
+                       {"mode"},
+                       {"dtype"},
+                       {"passed", render::Align::right},
+                       {"failed", render::Align::right},
+                       {"largest error / bound", render::Align::right}});
+  for (const auto& [name, row] : sums)
+    table.add_row({name[0], name[1], name[2], fmt::format("{}", row[0]), fmt::format("{}", row[1]),
+                   fmt::format("{:.3f}", row[2])},
+                  row[1] > 0 ? render::Ink::bad : render::Ink::plain);
+  context.out << table.terminal(context.style());
+}
+
+base::Error endless(const repository::launch::CaseResult& result, int done, int total) {
+  return {base::ErrorKind::gate, "every case of " + result.kernel + " to end", result.failure,
+          fmt::format("{}, {}, case {} of {}", result.mode, result.label, done, total),
+          "look for a loop or a barrier that never ends at that size; the cases after it were not run, since each may "
+          "take as long"};
+}
+
 }  // namespace
 
 int run_verify(const CommandContext& context) {
   TerminalProgress progress(context.notes, context.machine.clock, context.meant.talk.live, context.meant.talk.verbose);
-  const Progress each = [&](int done, int total, const repository::launch::CaseResult& result) {
+  int done = 0, total = 0;
+  const Progress each = [&](int so_far, int of_all, const repository::launch::CaseResult& result) {
+    done = so_far, total = of_all;
     progress.advance(done, total, result.label);
     return !interrupted();
   };
@@ -101,39 +164,15 @@ int run_verify(const CommandContext& context) {
                                {"cases", nlohmann::json::array()},
                                {"passed", passed},
                                {"failed", failed}};
-    for (const auto& result : cases)
-      document["cases"].push_back({{"kernel", result.kernel},
-                                   {"mode", result.mode},
-                                   {"dtype", result.dtype},
-                                   {"shape", result.shape},
-                                   {"label", result.label},
-                                   {"error", result.error},
-                                   {"bound", result.bound},
-                                   {"passed", result.passed},
-                                   {"failure", result.failure}});
+    for (const auto& result : cases) document["cases"].push_back(json_of(result));
+    document["not_run"] = total - done;
     context.out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-    return code;
+  } else {
+    print_table(context, cases);
+    context.out << fmt::format("{} passed, {} failed{}; {}\n", passed, failed,
+                               done < total ? fmt::format(", {} not run", total - done) : "", verified->reference);
   }
-  std::map<std::array<std::string, 3>, std::array<double, 3>> sums;  // passed, failed, largest error
-  for (const auto& result : cases) {
-    auto& row = sums[{result.kernel, result.mode, result.dtype}];
-    row[result.passed ? 0 : 1] += 1;
-    if (result.passed) row[2] = std::max(row[2], result.error);
-    if (!result.passed)
-      context.out << fmt::format("FAILED {} {} {}: {}\n", result.kernel, result.mode, result.label, result.failure);
-  }
-  render::Table table({{"kernel"},
-                       {"mode"},
-                       {"dtype"},
-                       {"passed", render::Align::right},
-                       {"failed", render::Align::right},
-                       {"largest error / bound", render::Align::right}});
-  for (const auto& [name, row] : sums)
-    table.add_row({name[0], name[1], name[2], fmt::format("{}", row[0]), fmt::format("{}", row[1]),
-                   fmt::format("{:.3f}", row[2])},
-                  row[1] > 0 ? render::Ink::bad : render::Ink::plain);
-  context.out << table.terminal(context.style());
-  context.out << fmt::format("{} passed, {} failed; {}\n", passed, failed, verified->reference);
+  if (!cases.empty() && cases.back().hung) context.err << base::describe(endless(cases.back(), done, total)) << "\n";
   return code;
 }
 

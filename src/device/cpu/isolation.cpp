@@ -20,6 +20,7 @@
 #include "base/system_error.hpp"
 #include "device/cpu/cpu_program.hpp"
 #include "device/cpu/fault_guard.hpp"
+#include "device/no_end.hpp"
 
 namespace hone::device::cpu {
 
@@ -223,7 +224,7 @@ base::Result<void> run_in_child(const std::function<base::Result<void>()>& work,
   char answer = 0;
   switch (receive(child.fd(), &answer, 1, until_ns, stop)) {
     case Reading::stopped: return interrupted;
-    case Reading::late: return lost("it was still running and has been killed");
+    case Reading::late: return no_end(what, deadline_ns, "cpu, in a child process");
     case Reading::ended: return ended();
     case Reading::complete: break;
   }

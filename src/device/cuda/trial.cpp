@@ -15,6 +15,7 @@
 #include <map>
 
 #include "device/cuda/trial_wire.hpp"
+#include "device/no_end.hpp"
 
 extern char** environ;
 
@@ -211,9 +212,7 @@ base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launc
     if (got == Wire::late) {
       if (until_ns == prepared_until_ns) return not_taken(got);
       stop();
-      return base::Error{base::ErrorKind::gate, what + " to end",
-                         fmt::format("still running after {:.1f} s", 1e-9 * static_cast<double>(deadline_ns)), "cuda",
-                         "look for a loop or a barrier that never ends; the run goes on without this variant"};
+      return no_end(what, deadline_ns, "cuda");
     }
     WireReader reader(std::move(message));
     const char kind = reader.take<char>();

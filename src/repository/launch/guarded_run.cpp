@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "device/no_end.hpp"
 #include "repository/launch/isolation.hpp"
 
 namespace hone::repository::launch {
@@ -20,6 +21,7 @@ using Memory = std::map<std::string, Placed>;
 struct Run {
   Memory memory;
   std::string fault;
+  bool hung = false;
 };
 
 GuardedImage image_of(const GuardedTensor& tensor, std::size_t misaligned_bytes) {
@@ -41,6 +43,7 @@ class GuardedRun {
     auto second = first->fault.empty() ? once(false) : base::Result<Run>(Run{});
     if (!second) return second.error();
     outcome.fault = first->fault.empty() ? second->fault : first->fault;
+    outcome.hung = first->hung || second->hung;
     if (!outcome.fault.empty()) return outcome;
     for (const auto& [name, placed] : first->memory) {
       if (outcome.fault = fault_around(name, placed); !outcome.fault.empty()) return outcome;
@@ -83,7 +86,8 @@ class GuardedRun {
     Run run;
     if (auto ran = untried ? device_.try_run(bound->launches, kTrialDeadlineNs) : device_.run(bound->launches); !ran) {
       if (ran.error().kind == base::ErrorKind::interrupted) return ran.error();
-      run.fault = "does not run: " + ran.error().found;
+      run.hung = device::is_no_end(ran.error());
+      run.fault = (run.hung ? "does not end: " : "does not run: ") + ran.error().found;
       return run;
     }
     for (auto& [name, placed] : *memory)

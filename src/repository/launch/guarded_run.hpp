@@ -23,6 +23,7 @@ struct GuardedTensor {
 
 struct GuardedOutcome {
   std::string fault;  // it crashed, hung, or touched what is not its own, named by tensor; then nothing else is known
+  bool hung = false;
   std::string unsteady;  // two runs on the same inputs differ: where
   std::map<std::string, std::vector<double>> outputs;
 };

@@ -9,17 +9,17 @@
 #include <set>
 #include <string>
 
-#include "device/device.hpp"
+#include "device/forwarding.hpp"
 
 namespace hone::repository::launch {
 
 // Of a first run; only a kernel that hangs gets there.
 inline constexpr std::int64_t kTrialDeadlineNs = 60'000'000'000;
 
-class Isolation final : public device::Device {
+class Isolation final : public device::ForwardingDevice {
  public:
   // `is_isolated`: this process stands for the trial itself, and ends with a kernel that faults.
-  Isolation(device::Device& device, bool is_isolated) : device_(device), is_isolated_(is_isolated) {}
+  Isolation(device::Device& device, bool is_isolated) : ForwardingDevice(device), is_isolated_(is_isolated) {}
 
   // hone wrote the program's text.
   void trust(const device::Program& program);
@@ -37,38 +37,7 @@ class Isolation final : public device::Device {
   std::vector<std::pair<std::string, double>> count_events(const std::vector<device::Launch>& launches,
                                                            std::string& reason) override;
 
-  const model::DeviceInfo& info() const override { return device_.info(); }
-  base::Result<model::Ceilings> ceilings(const device::CeilingOptions& options) override {
-    return device_.ceilings(options);
-  }
-  std::string ceiling_program_version() const override { return device_.ceiling_program_version(); }
-  base::Result<std::unique_ptr<device::CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
-    return device_.ceiling_programs(ceilings);
-  }
-  base::Result<std::int64_t> measure_cache_size(const device::CeilingOptions& options) override {
-    return device_.measure_cache_size(options);
-  }
-  void use_cache_size(std::int64_t bytes) override { device_.use_cache_size(bytes); }
-  base::Result<std::shared_ptr<device::Program>> compile(const device::ProgramSource& source) override {
-    return device_.compile(source);
-  }
-  base::Result<std::unique_ptr<device::Buffer>> allocate(std::size_t bytes) override { return device_.allocate(bytes); }
-  base::Result<void> upload(device::BufferView to, const void* from, std::size_t bytes) override {
-    return device_.upload(to, from, bytes);
-  }
-  base::Result<void> download(void* to, device::BufferView from, std::size_t bytes) override {
-    return device_.download(to, from, bytes);
-  }
-  base::Result<void> copy(device::BufferView to, device::BufferView from, std::size_t bytes) override {
-    return device_.copy(to, from, bytes);
-  }
-  base::Result<void> fill(device::BufferView to, std::uint8_t byte, std::size_t bytes) override {
-    return device_.fill(to, byte, bytes);
-  }
-  std::size_t allocated_bytes() const override { return device_.allocated_bytes(); }
-
  private:
-  device::Device& device_;
   bool is_isolated_;
   mutable std::mutex mutex_;  // programs are built on several threads
   std::set<const device::Program*> trusted_;

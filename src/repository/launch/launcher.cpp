@@ -67,6 +67,7 @@ base::Result<std::shared_ptr<device::Program>> Launcher::program(const Plan& pla
   auto compiled = device_.compile(*source);
   // What was stopped, or failed for want of a compiler, is no word on the text.
   if (!compiled && compiled.error().kind != base::ErrorKind::gate) return compiled;
+  if (!compiled) compiled = operation_.told(compiled.error());
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto& kept = programs_.emplace(content, std::move(compiled)).first->second;
   if (kept && operation_.is_trusted(edits)) device_.trust(**kept);

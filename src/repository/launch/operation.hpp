@@ -105,6 +105,7 @@ class Operation {
   virtual std::string own_provider() const = 0;
   virtual std::vector<std::string> providers() const { return {}; }
   virtual std::string unmeasurable() const { return ""; }  // Session::unmeasurable
+  virtual bool is_for_gpu() const { return false; }        // whatever device is here
   virtual std::vector<model::Opportunity> source_opportunities() const { return {}; }
   virtual std::vector<std::string> remarks(const std::vector<ProblemPtr>& problems) const = 0;
   // Patterns of memory access and arithmetic; parameters are the engine's.
@@ -136,6 +137,8 @@ class Operation {
   virtual base::Result<device::ProgramSource> source(const Plan& plan, const std::string& pass,
                                                      const std::vector<model::SourceEdit>& edits) const = 0;
   // True where hone wrote all of that text; any other runs in isolation first.
+  // What the compiler says of that text, with places in the files of who wrote it.
+  virtual base::Error told(base::Error error) const { return error; }
   virtual bool is_trusted(const std::vector<model::SourceEdit>& edits) const = 0;
   // Plans with ablations, and programs that may have other numbers of warps.
   virtual bool can_ablate() const = 0;

@@ -125,6 +125,11 @@ model::Request LaunchSession::resolved(const model::Request& asked) const {
 
 model::DeviceInfo LaunchSession::device() const {
   model::DeviceInfo info = device_.info();
+  if (operation_->is_for_gpu() && info.kind != "cuda") {
+    info = {};
+    info.name = "no GPU used: " + unmeasurable();
+    info.kind = info.id = "none";
+  }
   info.target_gpu = request_.target_gpu;
   info.hardware_match = request_.target_gpu == "auto" || request_.target_gpu == info.architecture;
   return info;

@@ -22,8 +22,8 @@ base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, Gate
       if (!why.empty() && gate.first_failure.empty())
         gate.first_failure = fmt::format("{} {}: {}", done.result.mode, done.result.label, why);
     }
-    // A smoke gate is there to be quick: the first failure decides.
-    if (!full && gate.failed > 0) break;
+    // A smoke gate is there to be quick: the first failure decides. A kernel that hangs may do so in every case.
+    if ((!full && gate.failed > 0) || cases->back().result.hung) break;
   }
   gate.detail =
       fmt::format("{} cases, {}: {} passed, {} failed; largest error {:.2f} of its bound", gate.passed + gate.failed,
@@ -63,6 +63,7 @@ base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool 
         return base::Error{base::ErrorKind::interrupted, "to finish the matrix", "an interrupt", "hone verify",
                            "run it again; nothing was written"};
       all.push_back(std::move(done.result));
+      if (all.back().hung) return all;
     }
   }
   return all;

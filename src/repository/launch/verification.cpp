@@ -34,6 +34,7 @@ class CaseRun {
       auto done = one_pass(pass);
       if (!done) return done.error();
       cases.push_back(std::move(*done));
+      if (cases.back().result.hung) break;
     }
     return cases;
   }
@@ -96,6 +97,7 @@ class CaseRun {
       return done;
     }
     if (!candidate) return candidate.error();
+    result.hung = candidate->hung;
     if (result.failure = candidate->fault; !result.failure.empty()) return done;
     Values original = candidate->outputs;
     if (verification_.original) {
@@ -103,6 +105,7 @@ class CaseRun {
       if (!outcome) return outcome.error();
       if (!outcome->fault.empty()) {
         result.failure = "the original itself fails: " + outcome->fault;
+        result.hung = outcome->hung;
         return done;
       }
       original = std::move(outcome->outputs);

@@ -20,6 +20,7 @@ struct CaseResult {
   double error = 0, bound = 0;  // of the worst element, relative to its own bound: error <= bound passes
   bool passed = false;
   std::string failure;  // tensor, element, value, reference; or what else went wrong
+  bool hung = false;    // it did not end: whatever else is tried of this kernel may cost as long
 };
 
 struct VerifiedCase {
@@ -34,7 +35,7 @@ struct Verification {
   Bind original;  // none: the candidate is the original
 };
 
-// Each pass of one problem, on what the pass before left. A crash, a hang and a wrong result are results; an error means that it
+// Each pass of one problem, on what the pass before left; none after one that hung. A crash, a hang and a wrong result are results; an error means that it
 // could not be tried (out of memory, no compiler).
 base::Result<std::vector<VerifiedCase>> verify(const Verification& verification, const Problem& problem,
                                                std::uint64_t seed);

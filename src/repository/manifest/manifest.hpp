@@ -81,12 +81,14 @@ struct LaunchDecl {
   Expression shared_bytes;
   Expression workers;  // of a C++ kernel: threads; 0 = one for each core
   std::vector<ArgumentDecl> arguments;
+  Place place;  // of its arguments
 };
 
 // A function in double precision: tensors as arrays of double, sizes and scalars as they are.
 struct ReferenceDecl {
   std::string function;
   std::vector<ArgumentDecl> arguments;
+  Place place;  // of its arguments, or of the function where they are the launch's
 };
 
 struct PassDecl {

@@ -169,6 +169,7 @@ LaunchDecl ManifestReader::read_launch(const Node& node, const PassDecl& pass, c
   }
   for (const auto* list : {&launch.grid, &launch.block})
     for (const Expression& extent : *list) check(extent, names_of(pass.name));
+  launch.place = table.place("arguments");
   launch.arguments = read_arguments(table, names_of(pass.name));
   table.finish();
   return launch;
@@ -277,6 +278,7 @@ void ManifestReader::read_reference(TableReader& table, PassDecl& pass) {
   TableReader reference(reading_, *node, "[pass." + pass.name + ".reference]");
   ReferenceDecl decl;
   decl.function = reference.identifier("function", "the extern \"C\" function of the reference");
+  decl.place = reference.place(reference.has("arguments") ? "arguments" : "function");
   if (reference.has("arguments") || pass.launches.size() != 1) {
     decl.arguments = read_arguments(reference, manifest_.size_names());
   } else {

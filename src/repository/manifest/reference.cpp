@@ -34,7 +34,7 @@ base::Result<void> Reference::compile() {
   auto compiled = host_->compile(*source);
   if (!compiled) {
     // A gate's word for the kernel; here it is the manifest that has to be corrected.
-    base::Error error = compiled.error();
+    base::Error error = in_users_files(compiled.error(), manifest_, sources_.files());
     if (error.kind == base::ErrorKind::gate) error.kind = base::ErrorKind::usage;
     return error;
   }

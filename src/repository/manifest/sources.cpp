@@ -72,6 +72,16 @@ std::string loads_of(const std::vector<std::string>& types) {
   return text;
 }
 
+// The calls that hone writes follow from the manifest: what the compiler finds wrong in one is shown at the launch's line there.
+// Each function is one line, so that all of it is at that place.
+std::string at_manifest(const Manifest& manifest, const Place& place, const std::string& function) {
+  std::string name;
+  for (const char c : base::file_name(manifest.path)) name += c == '"' || c == '\\' ? '_' : c;
+  std::string line;
+  for (const char c : function) line += c == '\n' ? ' ' : c;
+  return fmt::format("#line {} \"{}\"\n{}\n", std::max(1, place.line), name, line);
+}
+
 constexpr const char* kSignature =
     "(void* const* arguments, std::int64_t first, std::int64_t last, int, int, void*) {\n";
 
@@ -160,12 +170,30 @@ base::Result<device::ProgramSource> program_source(Sources& sources, const Manif
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     std::vector<std::string> types;
     for (const kernels::Argument& argument : plan.launches[i].arguments) types.emplace_back(type_of(argument));
-    text += "extern \"C\" void " + plan.launches[i].entry + kSignature + loads_of(types) +
-            "  for (std::int64_t program = first; program < last; ++program) " +
-            call_of("::" + pass.launches[i].entry, "program", types) + "\n}\n";
+    text += at_manifest(manifest, pass.launches[i].place,
+                        "extern \"C\" void " + plan.launches[i].entry + kSignature + loads_of(types) +
+                            "  for (std::int64_t program = first; program < last; ++program) " +
+                            call_of("::" + pass.launches[i].entry, "program", types) + "\n}");
   }
   source.files.emplace_back(source.main_file, std::move(text));
   return source;
+}
+
+base::Error in_users_files(base::Error error, const Manifest& manifest, base::FileSystem& files) {
+  const std::string generated = base::file_name(manifest.path) + ":";
+  std::string found;
+  for (std::string line : base::split(error.found, '\n')) {
+    // The column is one of the line that hone wrote.
+    if (base::starts_with(line, generated)) {
+      const std::size_t number = generated.size(), end = line.find(':', number), column = line.find(':', end + 1);
+      if (end != std::string::npos && column != std::string::npos) line.erase(end, column - end);
+    }
+    found += (found.empty() ? "" : "\n") + line;
+  }
+  error.found = std::move(found);
+  const std::string path = error.where.substr(0, error.where.find_first_of(":("));
+  if (!path.empty() && files.exists(manifest.full(path))) error.where = manifest.full(error.where);
+  return error;
 }
 
 std::string reference_entry(const std::string& pass) { return "hone_reference_" + pass; }
@@ -187,8 +215,9 @@ base::Result<device::ProgramSource> reference_source(Sources& sources, const Man
                          : argument.type == ScalarType::int32 ? "std::int32_t"
                          : argument.type == ScalarType::int64 ? "std::int64_t"
                                                               : "float");
-    text += "extern \"C\" void " + reference_entry(pass.name) + kSignature + loads_of(types) + "  if (first < last) " +
-            call_of("::" + pass.reference->function, "", types) + "\n}\n";
+    text += at_manifest(manifest, pass.reference->place,
+                        "extern \"C\" void " + reference_entry(pass.name) + kSignature + loads_of(types) +
+                            "  if (first < last) " + call_of("::" + pass.reference->function, "", types) + "\n}");
   }
   source.files.emplace_back(source.main_file, std::move(text));
   return source;

@@ -21,6 +21,7 @@ class Sources {
 
   // A file of the manifest. Errors (kind usage): a missing one, one that a link leads out of the folder, a pipe.
   base::Result<std::string> read(const std::string& path);
+  base::FileSystem& files() { return files_; }
 
   // `main` and what it includes in quotes, as far as it lies below the folder; `edits` take the place of files. An include
   // that leaves the folder is an error; one that is not there is left for the compiler to name. `as_written`: headers under
@@ -42,6 +43,10 @@ class Sources {
 base::Result<device::ProgramSource> program_source(Sources& sources, const Manifest& manifest, const PassDecl& pass,
                                                    const kernels::Plan& plan,
                                                    const std::vector<model::SourceEdit>& edits);
+
+// What a compiler says of one of these programs, with places in the user's own files: those below the manifest's folder, named
+// from where hone runs, and the launch in the manifest for the calls that hone wrote.
+base::Error in_users_files(base::Error error, const Manifest& manifest, base::FileSystem& files);
 
 // The reference's program: one entry for each pass that has one, called with every tensor as an array of double.
 base::Result<device::ProgramSource> reference_source(Sources& sources, const Manifest& manifest);

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "device/cuda/trial_wire.hpp"
+#include "device/no_end.hpp"
 #include "tests/device/cuda/fake_driver.hpp"
 #include "tests/support/cuda_compiler.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -84,6 +85,7 @@ TEST_F(TrialTest, AKernelThatDoesNotEndIsKilledAtItsDeadline) {
   ASSERT_FALSE(tried);
   EXPECT_EQ(tried.error().kind, base::ErrorKind::gate);
   EXPECT_THAT(tried.error().found, HasSubstr("still running after 0.2 s"));
+  EXPECT_TRUE(is_no_end(tried.error()));
   EXPECT_GE(steady_now_ns() - start, second_ns / 5);
   EXPECT_FALSE(worker.running());
 }

@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include "tests/repository/manifest/manifest_fixture.hpp"
+#include "tests/support/endless_device.hpp"
 
 namespace hone::repository::manifest {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST_F(ManifestTest, HasTheSizesOfTheRequestAndTheWorkOfItsExpressions) {
   auto session = open();
@@ -226,6 +230,80 @@ TEST_F(ManifestTest, VerifiesCaseByCaseAndCanBeStopped) {
   auto stopped = kernel.verify(launch::Extent::full, true, [](int, int, const launch::CaseResult&) { return false; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+}
+
+class CountingDevice final : public device::ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  base::Result<std::shared_ptr<device::Program>> compile(const device::ProgramSource& source) override {
+    ++compilations;
+    return device_.compile(source);
+  }
+  int compilations = 0;
+};
+
+TEST_F(ManifestTest, WhatDoesNotCompileIsNamedInTheUsersFilesAndCompiledOnce) {
+  write("row_scale.cpp", replaced(kKernelText, "scaled(x[row", "skaled(x[row"));
+  CountingDevice device(*device_);
+  const auto opened = [&]() -> std::unique_ptr<Session> {
+    auto manifest = load_manifest(files_, folder_.path());
+    if (!manifest) return nullptr;
+    launch::Context context{device, files_, clock_};
+    context.processes = &processes_;
+    auto session = ManifestRepository(std::move(context), device_.get(), std::move(*manifest)).open(request());
+    return session ? std::move(*session) : nullptr;
+  };
+  auto session = opened();
+  ASSERT_NE(session, nullptr);
+  const auto verified = [&] {
+    auto cases = dynamic_cast<launch::LaunchSession&>(*session).verify(
+        launch::Extent::full, true, [](int, int, const launch::CaseResult&) { return true; });
+    EXPECT_TRUE(cases) << base::describe(cases.error());
+    return cases ? *cases : std::vector<launch::CaseResult>{};
+  };
+  const std::vector<launch::CaseResult> cases = verified();
+  ASSERT_EQ(cases.size(), 5u);
+  for (const launch::CaseResult& one : cases)
+    EXPECT_THAT(one.failure, AllOf(StartsWith("does not compile: row_scale.cpp:7:"), HasSubstr("skaled")));
+  const int once = device.compilations;
+  EXPECT_LE(once, 2) << "once for each setting of ROWS that the sizes need";
+  const auto built = session->build(session->original());
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().where, folder_ / "row_scale.cpp:7");
+  EXPECT_EQ(device.compilations, once);
+
+  // A call that hone wrote does not fit the function: the place is the launch in the manifest.
+  write("row_scale.cpp", kKernelText);
+  write("hone.toml", changed("\"bias\"] }\nreference", "\"bias\", \"rows\"] }\nreference"));
+  session = opened();
+  ASSERT_NE(session, nullptr);
+  const std::vector<launch::CaseResult> wrong = verified();
+  ASSERT_FALSE(wrong.empty());
+  EXPECT_THAT(wrong.front().failure, AllOf(StartsWith("does not compile: hone.toml:48: error: too many arguments"),
+                                           Not(HasSubstr("hone_programs"))));
+}
+
+TEST_F(ManifestTest, AKernelThatDoesNotEndIsTriedOnce) {
+  test::EndlessDevice device(*device_, 2, true);  // the first case runs, the second does not end
+  const auto session = [&]() -> std::unique_ptr<Session> {
+    auto manifest = load_manifest(files_, folder_.path());
+    launch::Context context{device, files_, clock_};
+    context.processes = &processes_;
+    auto opened = ManifestRepository(std::move(context), device_.get(), std::move(*manifest)).open(request());
+    return opened ? std::move(*opened) : nullptr;
+  }();
+  ASSERT_NE(session, nullptr);
+  auto cases = dynamic_cast<launch::LaunchSession&>(*session).verify(
+      launch::Extent::full, true, [](int, int, const launch::CaseResult&) { return true; });
+  ASSERT_TRUE(cases) << base::describe(cases.error());
+  ASSERT_EQ(cases->size(), 2u);
+  EXPECT_TRUE(cases->front().passed) << cases->front().failure;
+  EXPECT_TRUE(cases->back().hung);
+  EXPECT_THAT(cases->back().failure, HasSubstr("does not end"));
+  EXPECT_EQ(device.tries, 2);
+  const GateResult full = gate(*session, session->original(), GateLevel::full);
+  EXPECT_EQ(full.failed, 1) << full.detail;
+  EXPECT_EQ(device.tries, 3);
 }
 
 }  // namespace
