@@ -82,6 +82,16 @@ constexpr std::array kStrategies{
              "larger programs spread the fixed cost of starting one over more work",
              "fewer, larger programs spread set-up over more work; smaller ones even out the last wave",
              "fewer programs balance worse at small sizes", "block row chunk per_program"},
+    Strategy{
+        "partial-sums", "Partial sums in place of atomics",
+        "each thread sums into memory of its own, and a short second pass adds the sums up",
+        "each program writes its own partial sum, and a second reduction adds them up: atomics on one address run one "
+        "after another, in an order that changes from run to run",
+        "one more buffer and one more pass over it", "partial atomic"},
+    Strategy{"correctness", "Hold what is right",
+             "an offset that overflows, or an order of accesses that a change must keep, comes before speed",
+             "an offset that overflows, or an order of accesses that a change must keep, comes before speed",
+             "64-bit address arithmetic costs instructions", ""},
     Strategy{"launch-count", "Fewer launches", "passes joined into one launch pay the cost of waking the threads once",
              "kernels joined, or captured in a graph, pay the launch once; the host has less to do for each call",
              "joined passes need more registers or a barrier over the grid", "fuse launch graph"},
@@ -211,7 +221,7 @@ Family family_of(const model::DeviceInfo& device) {
   }
   if (!device.compute_capability.empty()) return family_of_capability(device.compute_capability);
   const Family named = family_named(device.architecture);
-  if (named == Family::other_cpu && device.kind == "cuda") return Family::other_gpu;
+  if (named == Family::other_cpu && (device.kind == "cuda" || device.kind == "none")) return Family::other_gpu;
   return named;
 }
 
@@ -229,6 +239,11 @@ const char* name_of(Family family) {
     case Family::other_cpu: return "this processor";
   }
   return "";
+}
+
+const std::vector<Strategy>& all_strategies() {
+  static const std::vector<Strategy> all(kStrategies.begin(), kStrategies.end());
+  return all;
 }
 
 const Strategy* find_strategy(const std::string& word) {

@@ -11,7 +11,8 @@ namespace hone::diagnose {
 
 enum class Family { x86, arm, ampere, ada, hopper, blackwell, other_gpu, other_cpu };
 
-// From compute capability, else from the architecture's name; `target_gpu` other than "auto" decides where it is set.
+// From compute capability, else from the architecture's name; `target_gpu` other than "auto" decides where it is set. A device of
+// kind "none" is the GPU that a kernel is for and that is not here.
 Family family_of(const model::DeviceInfo& device);
 bool is_gpu(Family family);
 const char* name_of(Family family);
@@ -26,6 +27,7 @@ struct Strategy {
   const char* knobs;  // parts of knob names it turns, lower case, separated by spaces
 };
 const Strategy* find_strategy(const std::string& word);
+const std::vector<Strategy>& all_strategies();
 
 // Which strategies serve a class, best first. `limiter` moves the ones that lift it to the front.
 std::vector<std::string> strategies_for(model::BottleneckClass cls, const std::vector<std::string>& limiters, bool gpu);

@@ -30,7 +30,7 @@ Json item_json(const AtomicFact&);
 Json item_json(const AutogradFact&);
 Json item_json(const CacheHint&);
 Json item_json(const CommentedAutotune&);
-Json item_json(const CudaKernelFact&);
+Json item_json(const CppKernelFact&);
 Json item_json(const CudaLaunchFact&);
 Json item_json(const InPlaceEvidence&);
 Json item_json(const IndirectLaunch&);
@@ -38,6 +38,7 @@ Json item_json(const KernelFact&);
 Json item_json(const LaunchFact&);
 Json item_json(const LoopFact&);
 Json item_json(const MathFact&);
+Json item_json(const ElementAccess&);
 Json item_json(const Opportunity&);
 Json item_json(const ReductionFact&);
 Json item_json(const SettingSource&);
@@ -242,9 +243,14 @@ Json item_json(const CommentedAutotune& c) {
           {"above_kernel", text_or_null(c.above_kernel)}};
 }
 
-Json item_json(const CudaKernelFact& k) {
+Json item_json(const ElementAccess& a) {
+  return {{"line", a.line},           {"store", a.store},           {"base", a.base},      {"index", a.index},
+          {"loop_line", a.loop_line}, {"loop_depth", a.loop_depth}, {"step", word(a.step)}};
+}
+
+Json item_json(const CppKernelFact& k) {
   Json params = Json::array(), shared = Json::array(), unroll = Json::array();
-  for (const CudaParameter& p : k.params) {
+  for (const CppParameter& p : k.params) {
     params.push_back({{"name", p.name},
                       {"type", p.type},
                       {"pointer", p.pointer},
@@ -271,7 +277,15 @@ Json item_json(const CudaKernelFact& k) {
           {"unroll_pragmas", std::move(unroll)},
           {"barrier_lines", k.barrier_lines},
           {"atomics", list_of(k.atomics)},
-          {"intrinsics", list_of(k.intrinsics)}};
+          {"intrinsics", list_of(k.intrinsics)},
+          {"accesses", list_of(k.accesses)},
+          {"accumulations", list_of(k.accumulations)},
+          {"math_calls", list_of(k.math_calls)},
+          {"simd_lines", k.simd_lines},
+          {"double_lines", k.double_lines},
+          {"int32_offset_lines", k.int32_offset_lines},
+          {"invariant_division_lines", k.invariant_division_lines},
+          {"free_macros", k.free_macros}};
 }
 
 Json item_json(const CudaLaunchFact& l) {
@@ -359,13 +373,24 @@ Json item_json(const Opportunity& o) {
 }
 Json item_json(const StrategyStep& s) { return {{"strategy", s.strategy}, {"title", s.title}, {"reason", s.reason}}; }
 
+void add_conclusions(const AuditedOp& op, Json& j) {
+  j["tier"] = op.tier == 0 ? Json(nullptr) : Json(op.tier);
+  j["tier_reason"] = op.tier_reason;
+  j["tier_ambiguous"] = !op.tier_alternatives.empty();
+  j["tier_alternatives"] = op.tier_alternatives;
+  j["configuration"] = configuration_of(op.configuration);
+  j["opportunities"] = list_of(op.opportunities);
+  j["strategy_order"] = list_of(op.strategy_order);
+}
+
 Json op_json(const AuditedOp& op) {
   Json j = {{"op", op.op}, {"language", op.language}, {"files", list_of(op.files)}};
   if (!op.problems.empty()) j["problems"] = list_of(op.problems);
-  if (op.language == "cuda") {
-    j["cuda_kernels"] = list_of(op.cuda_kernels);
-    j["cuda_launches"] = list_of(op.cuda_launches);
+  if (op.language != "triton") {
+    j[op.language == "cuda" ? "cuda_kernels" : "cpp_kernels"] = list_of(op.cpp_kernels);
+    if (op.language == "cuda") j["cuda_launches"] = list_of(op.cuda_launches);
     j["todo_comments"] = list_of(op.todo_comments);
+    add_conclusions(op, j);
     return j;
   }
   j["preflight"] = preflight_of(op);
@@ -388,17 +413,21 @@ Json op_json(const AuditedOp& op) {
                    {"block_row_kernels", op.row_mode.block_row_kernels},
                    {"dispatch", text_or_null(op.row_mode.dispatch)}};
   if (!op.row_mode.open_task_lines.empty()) j["row_mode"]["todo_lines"] = op.row_mode.open_task_lines;
-  j["tier"] = op.tier == 0 ? Json(nullptr) : Json(op.tier);
-  j["tier_reason"] = op.tier_reason;
-  j["tier_ambiguous"] = !op.tier_alternatives.empty();
-  j["tier_alternatives"] = op.tier_alternatives;
-  j["configuration"] = configuration_of(op.configuration);
-  j["opportunities"] = list_of(op.opportunities);
-  j["strategy_order"] = list_of(op.strategy_order);
+  add_conclusions(op, j);
   return j;
 }
 
 }  // namespace
+
+const char* word(Step step) {
+  switch (step) {
+    case Step::same: return "same";
+    case Step::unit: return "unit";
+    case Step::strided: return "strided";
+    case Step::unknown: return "unknown";
+  }
+  return "unknown";
+}
 
 std::string to_json(const Audit& audit) {
   Json j = {

@@ -241,8 +241,9 @@ struct RowModeFact {
   std::vector<int> open_task_lines;  // of remarks that a row mode or a kernel for blocks of rows is still to come
 };
 
-// A CUDA C++ kernel, as far as its source tells.
-struct CudaParameter {
+// A kernel in C++ or CUDA C++, as far as its source tells: a __global__ function, or a function that walks over the elements
+// of its pointers in loops.
+struct CppParameter {
   std::string name, type;
   bool pointer = false, is_const = false, restricted = false;
 };
@@ -253,10 +254,24 @@ struct CudaSharedArray {
   bool dynamic = false;
 };
 
-struct CudaKernelFact {
+// What the index of an access does from one thread to its neighbour (CUDA), or from one turn of the innermost loop to the next
+// (C++).
+enum class Step { same, unit, strided, unknown };
+const char* word(Step step);
+
+// One access `base[index]` through a pointer or span that the kernel was given.
+struct ElementAccess {
+  int line = 0;
+  bool store = false;
+  std::string base, index;            // the parameter, also where a local pointer leads to it; the index as written
+  int loop_line = 0, loop_depth = 0;  // of the innermost loop around it; 0: in none
+  Step step = Step::unknown;
+};
+
+struct CppKernelFact {
   std::string name, file, template_parameters;
   int line = 0, end_line = 0;
-  std::vector<CudaParameter> params;
+  std::vector<CppParameter> params;
   std::vector<std::string> launch_bounds;
   std::vector<CudaSharedArray> shared_arrays;
   std::vector<std::string> vector_types;
@@ -264,8 +279,18 @@ struct CudaKernelFact {
   NamedTexts unroll_pragmas;  // line as text, factor ("" = full)
   std::vector<int> barrier_lines;
   std::vector<AtomicFact> atomics;
-  std::vector<MathFact> intrinsics;  // __ldg, warp shuffles, tensor-core and asynchronous-copy calls
+  std::vector<MathFact>
+      intrinsics;  // __ldg, warp shuffles, tensor-core and asynchronous-copy calls; of processors: _mm*
   std::vector<std::string> cluster_dims;
+  std::vector<ElementAccess> accesses;
+  std::vector<ReductionFact>
+      accumulations;                    // a scalar that each turn of the innermost loop adds to; axis: its variable
+  std::vector<MathFact> math_calls;     // functions of the mathematical library, inside loops
+  std::vector<int> simd_lines;          // loops under #pragma omp simd
+  std::vector<int> double_lines;        // double precision beside floats: an unsuffixed literal, a double
+  std::vector<int> int32_offset_lines;  // products of 32-bit names in an index or an offset
+  std::vector<int> invariant_division_lines;  // in a loop, by what does not change in it
+  std::vector<std::string> free_macros;  // constants that the file does not define: the compiler's command line does
 };
 
 struct CudaLaunchFact {
@@ -276,12 +301,14 @@ struct CudaLaunchFact {
 };
 
 struct AuditedOp {
-  std::string op, language;  // language: triton, cuda
+  std::string op, language;  // language: triton, cuda, c++
   std::vector<SourceFile> files;
   std::vector<SourceProblem> problems;
   Preflight preflight;
   std::vector<KernelFact> jit_kernels;
   std::vector<LaunchFact> launches;
+  std::vector<KernelFact>
+      launched;  // the kernel of each launch, wherever it is defined; no name: not found. Not written out
   std::vector<IndirectLaunch> indirect_launches;
   std::vector<AutogradFact> autograd_functions;
   InPlaceFact in_place;
@@ -291,7 +318,7 @@ struct AuditedOp {
   int tier = 0;  // 0: no kernel, so no tier
   std::string tier_reason;
   std::vector<int> tier_alternatives;
-  std::vector<CudaKernelFact> cuda_kernels;
+  std::vector<CppKernelFact> cpp_kernels;
   std::vector<CudaLaunchFact> cuda_launches;
   Configuration configuration;
   std::vector<Opportunity> opportunities;

@@ -4,9 +4,8 @@
 #include <set>
 
 #include "base/regular_file.hpp"
-#include "source/advice/advice.hpp"
 #include "source/checkout.hpp"
-#include "source/cuda/audit_cuda.hpp"
+#include "source/cpp/audit_cpp.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
 #include "source/triton/audit_triton.hpp"
@@ -23,12 +22,33 @@ bool ends_with(const std::string& text, const char* end) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-bool is_python(const std::string& path) { return ends_with(path, ".py"); }
-bool is_cuda(const std::string& path) { return ends_with(path, ".cu") || ends_with(path, ".cuh"); }
-
 std::string stem(const std::string& path) {
   const std::string name = base::file_name(path);
   return name.substr(0, name.rfind('.'));
+}
+
+bool is_python(const std::string& path) { return ends_with(path, ".py"); }
+bool is_cuda(const std::string& path) { return ends_with(path, ".cu") || ends_with(path, ".cuh"); }
+// Headers are read where they are named; below a folder they are what the units include.
+bool is_cpp_unit(const std::string& path) {
+  return ends_with(path, ".cpp") || ends_with(path, ".cc") || ends_with(path, ".cxx") || ends_with(path, ".c++");
+}
+bool is_cpp(const std::string& path) {
+  return is_cpp_unit(path) || ends_with(path, ".hpp") || ends_with(path, ".hh") || ends_with(path, ".hxx") ||
+         ends_with(path, ".h");
+}
+
+// What nvcc would compile as CUDA, whatever the file's name.
+CppLanguage language_of(const std::string& path, const std::string& text) {
+  return is_cuda(path) || text.find("__global__") != std::string::npos ? CppLanguage::cuda : CppLanguage::cpp;
+}
+
+model::AuditedOp failed(const std::string& path, const char* language, const base::Error& error) {
+  model::AuditedOp op;
+  op.op = stem(path);
+  op.language = language;
+  op.problems.push_back({path, 0, 0, "expected " + error.expected + ", found " + error.found});
+  return op;
 }
 
 class PathAuditor {
@@ -54,15 +74,16 @@ class PathAuditor {
         } else {
           audit_folder(path);
         }
-      } else if (is_cuda(path)) {
-        audit_cuda_file(path);
+      } else if (is_cuda(path) || is_cpp(path)) {
+        audit_cpp_file(path);
       } else {
         audit_python_file(path);
       }
       if (audit_.kernels.size() + audit_.problems.size() == before) {
-        return base::Error{base::ErrorKind::usage, "Triton or CUDA kernels",
-                           "none: no @triton.jit, launch, autograd function or __global__", path,
-                           "name a file with kernels, a folder of them, or the root of a Liger checkout"};
+        return base::Error{base::ErrorKind::usage, "Triton, CUDA or C++ kernels",
+                           is_cpp(path) ? "none: no function that walks over the elements of its pointers in a loop"
+                                        : "none: no @triton.jit, launch, autograd function or __global__",
+                           path, "name a file with kernels, a folder of them, or the root of a Liger checkout"};
       }
     }
     return std::move(audit_);
@@ -142,26 +163,27 @@ class PathAuditor {
     for (const model::SourceProblem& problem : modules.problems()) audit_.problems.push_back(problem);
   }
 
-  void audit_cuda_file(const std::string& path) {
+  void audit_cpp_file(const std::string& path) {
     const auto text = base::read_regular(files_, path, kLargestSource);
     if (!text) {
       audit_.problems.push_back({path, 0, 0, "can not be read: " + text.error().found});
       return;
     }
-    auto op = audit_cuda(path, *text);
+    auto op = audit_cpp(path, *text, language_of(path, *text));
     if (!op) {
       audit_.problems.push_back({path, 0, 0, "expected " + op.error().expected + ", found " + op.error().found});
       return;
     }
-    if (!op->cuda_kernels.empty() || !op->cuda_launches.empty() || !op->problems.empty())
-      audit_.kernels.push_back(std::move(*op));
+    // A C++ file without a kernel is no operation, whatever the parser did not understand in it.
+    const bool any = !op->cpp_kernels.empty() || !op->cuda_launches.empty();
+    if (any || (op->language == "cuda" && !op->problems.empty())) audit_.kernels.push_back(std::move(*op));
   }
 
   void audit_folder(const std::string& folder) {
     const auto checkout = checkout_around(files_, folder);
-    std::vector<std::string> python, cuda;
+    std::vector<std::string> python, cpp;
     std::set<std::string> seen;
-    collect(folder, 0, seen, python, cuda);
+    collect(folder, 0, seen, python, cpp);
     ModuleSet modules(files_, checkout ? checkout->root : "");
     if (checkout && (folder == checkout->ops)) {
       PreflightReader preflight(files_, checkout->root);
@@ -169,13 +191,13 @@ class PathAuditor {
     } else {
       audit_modules(modules, python, nullptr);
     }
-    for (const std::string& path : cuda) audit_cuda_file(path);
+    for (const std::string& path : cpp) audit_cpp_file(path);
   }
 
   // A folder reached twice, through a link that leads back, is read once.
   void collect(const std::string& folder, int depth, std::set<std::string>& seen, std::vector<std::string>& python,
-               std::vector<std::string>& cuda) {
-    if (depth > kDeepestFolder || python.size() + cuda.size() >= kMostFiles) {
+               std::vector<std::string>& cpp) {
+    if (depth > kDeepestFolder || python.size() + cpp.size() >= kMostFiles) {
       const std::string what = depth > kDeepestFolder
                                    ? "not read: it lies more than " + std::to_string(kDeepestFolder) + " folders deep"
                                    : "not read: there are more than " + std::to_string(kMostFiles) + " files before it";
@@ -192,11 +214,11 @@ class PathAuditor {
       if (name.empty() || name[0] == '.' || name == "__pycache__" || name == "node_modules") continue;
       const std::string path = base::join(folder, name);
       if (files_.is_directory(path)) {
-        collect(path, depth + 1, seen, python, cuda);
+        collect(path, depth + 1, seen, python, cpp);
       } else if (is_python(name)) {
         python.push_back(path);
-      } else if (is_cuda(name)) {
-        cuda.push_back(path);
+      } else if (is_cuda(name) || is_cpp_unit(name)) {
+        cpp.push_back(path);
       }
     }
   }
@@ -207,33 +229,24 @@ class PathAuditor {
 
 }  // namespace
 
-base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths,
-                                       const std::vector<long long>& sizes) {
-  auto audit = PathAuditor(files).audit(paths);
-  if (audit) {
-    for (model::AuditedOp& op : audit->kernels) state_masked_lanes(op, sizes);
-  }
-  return audit;
+base::Result<model::Audit> audit_paths(base::FileSystem& files, const std::vector<std::string>& paths) {
+  return PathAuditor(files).audit(paths);
 }
 
 model::AuditedOp audit_text(base::FileSystem& files, const std::string& path, const std::string& text) {
-  if (is_cuda(path)) {
-    auto op = audit_cuda(path, text);
-    if (op) return std::move(*op);
-    model::AuditedOp failed;
-    failed.op = stem(path);
-    failed.language = "cuda";
-    failed.problems.push_back({path, 0, 0, "expected " + op.error().expected + ", found " + op.error().found});
-    return failed;
+  if (is_cuda(path) || is_cpp(path)) {
+    const CppLanguage language = language_of(path, text);
+    auto op = audit_cpp(path, text, language);
+    return op ? std::move(*op) : failed(path, language == CppLanguage::cuda ? "cuda" : "c++", op.error());
   }
   ModuleSet modules(files, "");
   const Module* module = modules.add(path, text);
   if (module == nullptr) {
-    model::AuditedOp failed;
-    failed.op = stem(path);
-    failed.language = "triton";
-    failed.problems = modules.problems();
-    return failed;
+    model::AuditedOp unread;
+    unread.op = stem(path);
+    unread.language = "triton";
+    unread.problems = modules.problems();
+    return unread;
   }
   std::vector<const Module*> own = companion_modules(modules, *module);
   own.insert(own.begin(), module);

@@ -3,7 +3,7 @@
 //   === name of the case
 //   % encode crlf|bom|tabs|latin1|no_final_newline    (optional, applied to the first file)
 //   % file other/path.py                               (optional: what follows is another file)
-//   source text of the first file, pkg/kernel.py (kernel.cu with `% cuda`)
+//   source text of the first file, pkg/kernel.py (kernel.cu with `% cuda`, kernel.cpp with `% cpp`)
 //   ---
 //   path.in.the.json = JSON value                      (`#` is a list's length; `audit.` starts at the document)
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "diagnose/source_advice/advice.hpp"
 #include "source/audit.hpp"
 
 namespace {
@@ -55,6 +56,8 @@ std::vector<Case> load_cases() {
         cases.back().encodings.push_back(line.substr(9));
       } else if (line == "% cuda") {
         cases.back().files[0].first = "pkg/kernel.cu";
+      } else if (line == "% cpp") {
+        cases.back().files[0].first = "pkg/kernel.cpp";
       } else if (line.rfind("% file ", 0) == 0) {
         cases.back().files.emplace_back(line.substr(7), "");
       } else {
@@ -128,6 +131,7 @@ TEST_P(Corpus, gives_the_expected_facts) {
   hone::model::Audit audit;
   auto found = hone::source::audit_paths(files, {"/w/" + c.files[0].first});
   if (found) audit = std::move(*found);
+  hone::diagnose::advise(audit);
   const Json document = Json::parse(hone::model::to_json(audit));
   const Json op = document["kernels"].empty() ? Json::object() : document["kernels"][0];
   ASSERT_FALSE(c.expected.empty());

@@ -1,6 +1,7 @@
 #include "cli/commands/audit_command.hpp"
 
 #include "cli/print_error.hpp"
+#include "diagnose/source_advice/advice.hpp"
 #include "model/source_facts.hpp"
 #include "render/terminal/audit_table.hpp"
 #include "source/audit.hpp"
@@ -8,8 +9,9 @@
 namespace hone::cli {
 
 int run_audit(const AuditOptions& options, base::FileSystem& files, std::ostream& out, std::ostream& err) {
-  const auto audit = source::audit_paths(files, options.paths, options.sizes);
+  auto audit = source::audit_paths(files, options.paths);
   if (!audit) return print_error(audit.error(), options.json, out, err);
+  diagnose::advise(*audit, options.sizes);
   if (options.json) {
     out << model::to_json(*audit) << '\n';
   } else {

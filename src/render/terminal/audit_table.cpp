@@ -57,6 +57,16 @@ std::string fitted(const std::string& line, std::size_t width) {
   return made;
 }
 
+// "a, b", or "-" where there is nothing.
+class Texts {
+ public:
+  void add(const std::string& text) { text_ += (text_.empty() ? "" : ", ") + text; }
+  std::string text() const { return text_.empty() ? "-" : text_; }
+
+ private:
+  std::string text_;
+};
+
 std::string list_of(const std::vector<int>& lines) {
   std::string text;
   for (const int line : lines) text += (text.empty() ? "" : ",") + std::to_string(line);
@@ -201,25 +211,49 @@ std::string preflight_line(const model::Preflight& preflight) {
                      preflight.test_exists ? preflight.test_file : "missing", rows);
 }
 
-std::string cuda_block(const model::AuditedOp& op, std::size_t width) {
-  Block kernels({"kernel", "lines", "launch bounds", "shared memory", "vectors", "barriers", "loops"},
-                {"loops", "barriers", "vectors"});
-  for (const model::CudaKernelFact& kernel : op.cuda_kernels) {
-    std::string bounds, shared, vectors;
-    for (const std::string& bound : kernel.launch_bounds) bounds += (bounds.empty() ? "" : ", ") + bound;
+std::string cpp_kernel_table(const model::AuditedOp& op, std::size_t width) {
+  Block table({"kernel", "lines", "loads", "stores", "sums", "loops", "vectors", "notes"},
+              {"loops", "sums", "vectors"});
+  for (const model::CppKernelFact& kernel : op.cpp_kernels) {
+    Texts notes, vectors;
+    for (const std::string& bound : kernel.launch_bounds) notes.add("launch bound " + bound);
     for (const model::CudaSharedArray& array : kernel.shared_arrays)
-      shared += (shared.empty() ? "" : ", ") + array.type + " " + array.name + array.extent;
-    for (const std::string& vector : kernel.vector_types) vectors += (vectors.empty() ? "" : ", ") + vector;
-    kernels.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line), bounds.empty() ? "-" : bounds,
-                 shared.empty() ? "-" : shared, vectors.empty() ? "-" : vectors,
-                 std::to_string(kernel.barrier_lines.size()), std::to_string(kernel.loops.size())});
+      notes.add("shared " + array.type + " " + array.name + array.extent);
+    if (!kernel.barrier_lines.empty()) notes.add(plural(kernel.barrier_lines.size(), "barrier"));
+    if (!kernel.atomics.empty()) notes.add(plural(kernel.atomics.size(), "atomic"));
+    for (const std::string& macro : kernel.free_macros) notes.add("constant " + macro);
+    for (const std::string& vector : kernel.vector_types) vectors.add(vector);
+    const auto stores = static_cast<std::size_t>(
+        std::count_if(kernel.accesses.begin(), kernel.accesses.end(), [](const auto& access) { return access.store; }));
+    table.add({kernel.name, fmt::format("{}-{}", kernel.line, kernel.end_line),
+               std::to_string(kernel.accesses.size() - stores), std::to_string(stores),
+               std::to_string(kernel.accumulations.size()), std::to_string(kernel.loops.size()), vectors.text(),
+               notes.text()});
   }
+  return table.text(width);
+}
+
+std::string cpp_details(const model::AuditedOp& op) {
+  std::string text;
+  for (const model::CppKernelFact& kernel : op.cpp_kernels) {
+    text += fmt::format("  {}\n", kernel.name);
+    for (const model::LoopFact& loop : kernel.loops)
+      text += fmt::format("    line {:>4}  {} {}  [depth {}]\n", loop.line, loop.stmt, loop.iter, loop.depth);
+    for (const model::ReductionFact& sum : kernel.accumulations)
+      text += fmt::format("    line {:>4}  {} over {}: {}\n", sum.line, sum.op, sum.axis.value_or("a loop"), sum.text);
+    for (const model::ElementAccess& access : kernel.accesses)
+      text += fmt::format("    line {:>4}  {} {}[{}]  [step {}]\n", access.line, access.store ? "store" : "load",
+                          access.base, access.index, model::word(access.step));
+  }
+  return text;
+}
+
+std::string cpp_block(const model::AuditedOp& op, const AuditTableOptions& options) {
   Block launches({"line", "launch", "grid", "block", "shared bytes", "stream"}, {"stream", "shared bytes"});
-  for (const model::CudaLaunchFact& launch : op.cuda_launches) {
+  for (const model::CudaLaunchFact& launch : op.cuda_launches)
     launches.add({std::to_string(launch.line), launch.kernel + launch.template_arguments, launch.grid, launch.block,
                   launch.shared_bytes, launch.stream});
-  }
-  return kernels.text(width) + launches.text(width);
+  return cpp_kernel_table(op, options.width) + (options.verbose ? cpp_details(op) : "") + launches.text(options.width);
 }
 
 }  // namespace
@@ -234,8 +268,8 @@ std::string audit_table(const model::Audit& audit, const AuditTableOptions& opti
     text += preflight_line(op.preflight);
     for (const model::SourceProblem& problem : op.problems)
       text += fmt::format("  {}:{}: {}\n", problem.file, problem.line, problem.what);
-    if (op.language == "cuda") {
-      text += cuda_block(op, options.width) + "\n";
+    if (op.language != "triton") {
+      text += cpp_block(op, options) + advice_lines(op) + "\n";
       continue;
     }
     text += kernel_table(op, options.width);

@@ -7,6 +7,7 @@
 
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "diagnose/source_advice/advice.hpp"
 #include "repository/liger/operators.hpp"
 #include "repository/liger/records.hpp"
 #include "repository/python/python_session.hpp"
@@ -106,8 +107,8 @@ base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(py
   root = context.files.canonical(root);
   auto audit = source::audit_paths(context.files, {root});
   if (!audit) return audit.error();
-  return std::unique_ptr<LigerRepository>(
-      new LigerRepository(std::move(context), std::move(root), std::move(*audit)));
+  diagnose::advise(*audit);
+  return std::unique_ptr<LigerRepository>(new LigerRepository(std::move(context), std::move(root), std::move(*audit)));
 }
 
 std::vector<KernelEntry> LigerRepository::list() const {
@@ -158,10 +159,9 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   // Every operation launches something or has an autograd function: a file without either is broken, or is none.
   if ((*op)->jit_kernels.empty() && (*op)->launches.empty() && (*op)->indirect_launches.empty() &&
       (*op)->autograd_functions.empty())
-    checks.push_back(
-        {"operation's source", "no kernel, no launch and no autograd function could be read from it",
-         "check that " + shown(file, root_) + " is the operation's Python, as 'git status' shows it", false,
-         true});
+    checks.push_back({"operation's source", "no kernel, no launch and no autograd function could be read from it",
+                      "check that " + shown(file, root_) + " is the operation's Python, as 'git status' shows it",
+                      false, true});
   for (const std::string& problem : source_problems(**op, root_))
     checks.push_back({"operation's source", problem,
                       "python can not import it as it stands; correct it before anything is measured", false, false});
@@ -179,10 +179,8 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
   if (const std::string owner = kernel_owner(**op); !owner.empty())
     checks.push_back({"kernels", owner, "profile the operation that owns them", false, false});
   if (!find_operator(request.kernel))
-    checks.push_back(
-        {"inputs", "hone does not know how to build inputs for " + request.kernel,
-         "its source is profiled; to have it measured, describe it (docs/operators.md)", false,
-         false});
+    checks.push_back({"inputs", "hone does not know how to build inputs for " + request.kernel,
+                      "its source is profiled; to have it measured, describe it (docs/operators.md)", false, false});
   for (PreflightCheck& check : checkout_checks(environment(), git(), root_, context_.device))
     checks.push_back(std::move(check));
   return checks;

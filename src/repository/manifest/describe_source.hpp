@@ -4,18 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "base/files.hpp"
 #include "model/profile.hpp"
 #include "repository/manifest/manifest.hpp"
 
 namespace hone::repository::manifest {
 
 // `text`: of the source file.
-void describe_source(base::FileSystem& files, const Manifest& manifest, const DTypeDecl& dtype, const std::string& text,
+void describe_source(const Manifest& manifest, const DTypeDecl& dtype, const std::string& text,
                      model::Configuration& configuration);
 
-// None where hone can not read the language.
-std::vector<model::Opportunity> opportunities_of(base::FileSystem& files, const Manifest& manifest,
-                                                 const std::string& text);
+std::vector<model::Opportunity> opportunities_of(const Manifest& manifest, const std::string& text);
 
 }  // namespace hone::repository::manifest

@@ -100,8 +100,9 @@ class ManifestOperation final : public launch::Operation {
   std::string main_file_extension() const override { return extension_of(manifest_->source); }
   std::string own_provider() const override { return "original"; }
   std::string unmeasurable() const override { return why_not_on(*manifest_, context_.device.info()); }
+  bool is_for_gpu() const override { return manifest_->language == Language::cuda; }
   std::vector<model::Opportunity> source_opportunities() const override {
-    return opportunities_of(context_.files, *manifest_, snapshot_.front().second);
+    return opportunities_of(*manifest_, snapshot_.front().second);
   }
   std::vector<std::string> remarks(const std::vector<launch::ProblemPtr>&) const override {
     std::vector<std::string> remarks = {"correctness: " + reference_words()};
@@ -114,7 +115,7 @@ class ManifestOperation final : public launch::Operation {
     return remarks;
   }
   void describe(const launch::Problem&, model::Configuration& configuration) const override {
-    describe_source(context_.files, *manifest_, dtype_, snapshot_.front().second, configuration);
+    describe_source(*manifest_, dtype_, snapshot_.front().second, configuration);
   }
 
   std::vector<std::string> passes() const override { return pass_names(*manifest_); }
@@ -173,6 +174,9 @@ class ManifestOperation final : public launch::Operation {
         return base::Error{base::ErrorKind::gate, "an edit of " + manifest_->source, edit.file, manifest_->name,
                            "change the manifest's source file"};
     return program_source(sources_, *manifest_, *manifest_->find_pass(pass), plan, edits);
+  }
+  base::Error told(base::Error error) const override {
+    return in_users_files(std::move(error), *manifest_, context_.files);
   }
   bool is_trusted(const std::vector<model::SourceEdit>&) const override { return false; }
   bool can_ablate() const override { return false; }

@@ -59,11 +59,15 @@ namespace hone::source {
   X(field_identifier, "field_identifier") X(field_declaration, "field_declaration") \
   X(class_specifier, "class_specifier") X(struct_specifier, "struct_specifier") \
   X(namespace_definition, "namespace_definition") X(cuda_global, "__global__") X(cuda_shared, "__shared__") \
-  X(cuda_device, "__device__") X(extern_, "extern")
+  X(cuda_device, "__device__") X(extern_, "extern") X(subscript_expression, "subscript_expression") \
+  X(subscript_argument_list, "subscript_argument_list") X(binary_expression, "binary_expression") \
+  X(assignment_expression, "assignment_expression") X(update_expression, "update_expression") \
+  X(unary_expression, "unary_expression") X(pointer_expression, "pointer_expression") \
+  X(cast_expression, "cast_expression") X(number_literal, "number_literal") X(preproc_def, "preproc_def")
 
 #define HONE_NODE_FIELDS(X) \
   X(alias) X(alternative) X(argument) X(arguments) X(attribute) X(body) X(cause) X(condition) X(consequence) \
-  X(declarator) X(definition) X(directive) X(expression) X(field) X(function) X(initializer) X(key) X(left) \
+  X(declarator) X(definition) X(directive) X(expression) X(field) X(function) X(indices) X(initializer) X(key) X(left) \
   X(module_name) X(name) X(object) X(operator_) X(operators) X(parameters) X(return_type) X(right) X(scope) \
   X(size) X(subscript) X(superclasses) X(type) X(update) X(value)
 // clang-format on

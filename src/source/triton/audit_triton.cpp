@@ -3,16 +3,15 @@
 #include <algorithm>
 
 #include "base/files.hpp"
-#include "source/advice/advice.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
 #include "source/triton/host/autograd_facts.hpp"
 #include "source/triton/host/comment_facts.hpp"
 #include "source/triton/host/in_place.hpp"
-#include "source/triton/launch/launch_facts.hpp"
 #include "source/triton/kernel/row_mode.hpp"
-#include "source/triton/launch/setting_source.hpp"
 #include "source/triton/kernel/tier.hpp"
+#include "source/triton/launch/launch_facts.hpp"
+#include "source/triton/launch/setting_source.hpp"
 
 namespace hone::source {
 
@@ -94,10 +93,8 @@ model::AuditedOp audit_triton(ModuleSet& modules, const std::string& name, const
   op.in_place = read_in_place(modules, catalog, own, launches, op.autograd_functions);
   op.row_mode = read_row_mode(own, op.jit_kernels, op.launches, op.todo_comments);
   read_tier(modules, catalog, own, launches, op);
-  std::vector<model::KernelFact> launched;
   for (const Launch& launch : launches)
-    launched.push_back(launch.kernel ? catalog.facts(launch.kernel) : model::KernelFact{});
-  advise(op, launched);
+    op.launched.push_back(launch.kernel ? catalog.facts(launch.kernel) : model::KernelFact{});
   return op;
 }
 

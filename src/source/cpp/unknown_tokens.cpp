@@ -1,4 +1,4 @@
-#include "source/cuda/unknown_tokens.hpp"
+#include "source/cpp/unknown_tokens.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,21 +1,20 @@
-// Opportunities that the source shows, and the order to try them in.
+// Opportunities that the source of a Triton operation shows.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "source/advice/advice.hpp"
+#include "diagnose/source_advice/advice.hpp"
+#include "diagnose/source_advice/parts.hpp"
 
-namespace hone::source {
+namespace hone::diagnose {
 
 namespace {
 
-constexpr const char* kUnmeasured = "read from source; nothing was measured";
 constexpr double kFewMaskedLanesPct = 5;  // a tail of small tiles, not worth another tiling
 
 class Finder {
  public:
-  Finder(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched) : op_(op), launched_(launched) {}
+  explicit Finder(const model::AuditedOp& op) : op_(op), launched_(op.launched) {}
 
   std::vector<model::Opportunity> find() {
     for (std::size_t i = 0; i < op_.launches.size(); ++i) {
@@ -32,24 +31,13 @@ class Finder {
     cache_hints();
     overwritten_reads();
     in_place();
-    return std::move(found_);
+    return found_.take();
   }
 
  private:
-  void add(std::string title, std::string detail, std::vector<model::Location> locations, const char* strategy,
+  void add(std::string title, const std::string& detail, std::vector<model::Location> locations, const char* strategy,
            const char* risk) {
-    for (model::Opportunity& known : found_) {
-      if (known.title != title) continue;
-      known.locations.insert(known.locations.end(), locations.begin(), locations.end());
-      return;
-    }
-    model::Opportunity opportunity;
-    opportunity.title = std::move(title);
-    opportunity.detail = std::move(detail) + " (" + kUnmeasured + ")";
-    opportunity.locations = std::move(locations);
-    opportunity.strategy = strategy;
-    opportunity.risk = risk;
-    found_.push_back(std::move(opportunity));
+    found_.add(std::move(title), detail, std::move(locations), strategy, risk);
   }
 
   void dead_settings(const model::LaunchFact& launch, const model::KernelFact& kernel) {
@@ -133,7 +121,7 @@ class Finder {
     add(fmt::format("{} reads its row {} times", kernel.name, passes.size()),
         "rows that fit in registers or shared memory need one pass; longer ones can keep the first pass's tiles in the "
         "L2 cache",
-        passes, "fewer-passes", "medium: registers");
+        passes, "reuse", "medium: registers");
   }
 
   void narrow_offsets(const model::KernelFact& kernel) {
@@ -206,53 +194,17 @@ class Finder {
   void in_place() {
     if (!op_.in_place.flag || !op_.in_place.gradient_written_into_existing_buffer) return;
     add("gradient in place only behind " + *op_.in_place.flag,
-        "in place saves one tensor of memory; timing must restore the inputs", {}, "memory",
+        "in place saves one tensor of memory; timing must restore the inputs", {}, "less-traffic",
         "callers that read the buffer afterwards");
   }
 
   const model::AuditedOp& op_;
   const std::vector<model::KernelFact>& launched_;
-  std::vector<model::Opportunity> found_;
+  OpportunityList found_;
 };
 
 }  // namespace
 
-std::vector<model::Opportunity> find_opportunities(const model::AuditedOp& op,
-                                                   const std::vector<model::KernelFact>& launched) {
-  return Finder(op, launched).find();
-}
+std::vector<model::Opportunity> triton_opportunities(const model::AuditedOp& op) { return Finder(op).find(); }
 
-std::vector<model::StrategyStep> order_strategies(const model::AuditedOp& op) {
-  struct Known {
-    const char *strategy, *title, *reason;
-  };
-  static const Known order[] = {
-      {"correctness", "Hold what is right", "wrong offsets or orders of access come before speed"},
-      {"parameter-sweep", "Sweep the live settings", "cheapest to try: num_warps, tile sizes; dead ones are left out"},
-      {"grid-sizing", "More programs on each multiprocessor",
-       "a grid of one program a unit can not hide memory latency"},
-      {"redundant-work", "Tiles that fit the row", "lanes that are masked off still take issue slots and registers"},
-      {"fewer-passes", "Fewer passes over memory", "each pass over a row costs its bytes again"},
-      {"partial-sums", "Partial sums in place of atomics", "contended atomics serialise and are not reproducible"},
-      {"streaming-stores", "Cache policy", "small and not certain: both ways are measured"},
-      {"memory", "Memory", "in place or recomputation where memory is the goal"},
-  };
-  std::vector<model::StrategyStep> steps;
-  if (op.tier == 0) return steps;
-  for (const Known& known : order) {
-    const bool asked = std::any_of(op.opportunities.begin(), op.opportunities.end(),
-                                   [&](const auto& o) { return o.strategy == known.strategy; });
-    const bool always = std::string(known.strategy) == "parameter-sweep";
-    if (!asked && !always) continue;
-    model::StrategyStep step;
-    step.strategy = known.strategy;
-    step.title = known.title;
-    step.reason = std::string(known.reason) + " (" + kUnmeasured + ")";
-    step.bound = "not known without a measurement";
-    step.risk = always ? "none" : "see the opportunities";
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
-}  // namespace hone::source
+}  // namespace hone::diagnose

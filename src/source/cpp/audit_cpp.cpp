@@ -1,10 +1,11 @@
-#include "source/cuda/audit_cuda.hpp"
+#include "source/cpp/audit_cpp.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "base/files.hpp"
-#include "source/cuda/unknown_tokens.hpp"
+#include "source/cpp/element_accesses.hpp"
+#include "source/cpp/unknown_tokens.hpp"
 #include "source/open_tasks.hpp"
 #include "source/sha256.hpp"
 #include "source/source_text.hpp"
@@ -17,17 +18,20 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 
-class CudaReader {
+class CppReader {
  public:
-  CudaReader(std::string path, const std::string& text, ClusterDimensions clusters)
-      : path_(std::move(path)), clusters_(std::move(clusters)) {
-    op_.language = "cuda";
+  CppReader(std::string path, const std::string& text, CppLanguage language)
+      : path_(std::move(path)), language_(language) {
+    // Cluster dimensions are read before they are blanked.
+    if (language == CppLanguage::cuda) clusters_ = cluster_dimensions(text);
+    op_.language = language == CppLanguage::cuda ? "cuda" : "c++";
     op_.op = base::file_name(path_);
     op_.op = op_.op.substr(0, op_.op.rfind('.'));
     op_.files.push_back({path_, sha256_hex(text), count_lines(text)});
   }
 
   model::AuditedOp read(const SyntaxTree& tree) {
+    names_ = defined_names(tree.root());
     std::size_t problems = 0;
     std::uint32_t skip_until = 0;
     for (Node node : tree.root().descendants()) {
@@ -42,7 +46,7 @@ class CudaReader {
       if (node.is(Kind::comment)) read_comment(node);
     }
     for (model::CudaLaunchFact& launch : op_.cuda_launches) {
-      launch.kernel_is_known = std::any_of(op_.cuda_kernels.begin(), op_.cuda_kernels.end(),
+      launch.kernel_is_known = std::any_of(op_.cpp_kernels.begin(), op_.cpp_kernels.end(),
                                            [&](const auto& k) { return k.name == launch.kernel; });
     }
     return std::move(op_);
@@ -58,26 +62,9 @@ class CudaReader {
     return at;
   }
 
-  // The name inside pointers, arrays and references.
-  static Node name_of(Node declarator) {
-    while (declarator && !declarator.is(Kind::identifier) && !declarator.is(Kind::field_identifier) &&
-           !declarator.is(Kind::qualified_identifier)) {
-      const Node inner = declarator.child(Field::declarator);
-      if (inner) {
-        declarator = inner;
-        continue;
-      }
-      Node last;
-      for (Node child : declarator.children()) last = child;
-      if (!last || last == declarator) break;
-      declarator = last;
-    }
-    return declarator;
-  }
-
   void read_function(Node definition) {
     bool global = false;
-    model::CudaKernelFact kernel;
+    model::CppKernelFact kernel;
     const Node declarator = declarator_of(definition);
     for (Node child : definition.all_children()) {
       if (child == declarator || child.is(Kind::compound_statement)) break;
@@ -86,8 +73,9 @@ class CudaReader {
         for (Node bound : child.children()) kernel.launch_bounds.push_back(text_of(bound));
       }
     }
-    if (!global || !declarator) return;
-    kernel.name = text_of(name_of(declarator.child(Field::declarator)));
+    const bool cuda = language_ == CppLanguage::cuda;
+    if (global != cuda || !declarator) return;
+    kernel.name = text_of(cpp_name_of(declarator.child(Field::declarator)));
     kernel.file = path_;
     kernel.line = declarator.line();
     kernel.end_line = definition.end_line();
@@ -98,14 +86,17 @@ class CudaReader {
     }
     for (Node parameter : declarator.child(Field::parameters).children()) read_parameter(parameter, kernel);
     read_body(definition.child(Field::body), kernel);
-    op_.cuda_kernels.push_back(std::move(kernel));
+    read_element_accesses(definition, language_, names_, kernel);
+    const bool walks = std::any_of(kernel.accesses.begin(), kernel.accesses.end(),
+                                   [](const model::ElementAccess& access) { return access.loop_depth > 0; });
+    if (cuda || walks) op_.cpp_kernels.push_back(std::move(kernel));
   }
 
-  static void read_parameter(Node parameter, model::CudaKernelFact& kernel) {
+  static void read_parameter(Node parameter, model::CppKernelFact& kernel) {
     if (!parameter.is(Kind::parameter_declaration) && !parameter.is(Kind::optional_parameter_declaration)) return;
-    model::CudaParameter fact;
+    model::CppParameter fact;
     fact.type = text_of(parameter.child(Field::type));
-    fact.name = text_of(name_of(parameter.child(Field::declarator)));
+    fact.name = text_of(cpp_name_of(parameter.child(Field::declarator)));
     for (Node node : parameter.descendants()) {
       if (node.is(Kind::pointer_declarator) || node.is(Kind::array_declarator)) fact.pointer = true;
       const std::string_view text = node.text();
@@ -119,12 +110,13 @@ class CudaReader {
     static const std::set<std::string> bases = {"char", "uchar",  "short",         "ushort",      "int",     "uint",
                                                 "long", "ulong",  "longlong",      "ulonglong",   "float",   "double",
                                                 "half", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"};
+    if (name.rfind("__m128", 0) == 0 || name.rfind("__m256", 0) == 0 || name.rfind("__m512", 0) == 0) return true;
     if (name == "half2" || name == "__half2" || name == "__nv_bfloat162" || name == "nv_bfloat162") return true;
     if (name.size() < 2 || (name.back() != '2' && name.back() != '3' && name.back() != '4')) return false;
     return bases.count(name.substr(0, name.size() - 1)) > 0;
   }
 
-  void read_body(Node body, model::CudaKernelFact& kernel) {
+  void read_body(Node body, model::CppKernelFact& kernel) {
     std::set<std::string> vectors;
     for (Node node : body.descendants()) {
       switch (node.kind()) {
@@ -142,13 +134,13 @@ class CudaReader {
         default: break;
       }
     }
-    for (const model::CudaParameter& parameter : kernel.params) {
+    for (const model::CppParameter& parameter : kernel.params) {
       if (is_vector_type(parameter.type) && vectors.insert(parameter.type).second)
         kernel.vector_types.push_back(parameter.type);
     }
   }
 
-  static void read_declaration(Node declaration, model::CudaKernelFact& kernel) {
+  static void read_declaration(Node declaration, model::CppKernelFact& kernel) {
     bool shared = false, external = false;
     for (Node child : declaration.all_children()) {
       if (child.text() == "__shared__") shared = true;
@@ -159,7 +151,7 @@ class CudaReader {
       if (child.field() != Field::declarator) continue;
       model::CudaSharedArray array;
       array.type = text_of(declaration.child(Field::type));
-      array.name = text_of(name_of(child));
+      array.name = text_of(cpp_name_of(child));
       array.line = child.line();
       array.dynamic = external;
       std::vector<std::string> extents;
@@ -171,7 +163,7 @@ class CudaReader {
     }
   }
 
-  static void read_loop(Node loop, Node body, model::CudaKernelFact& kernel) {
+  static void read_loop(Node loop, Node body, model::CppKernelFact& kernel) {
     model::LoopFact fact;
     fact.line = loop.line();
     fact.stmt = loop.is(Kind::for_statement) || loop.is(Kind::for_range_loop) ? "for"
@@ -193,7 +185,7 @@ class CudaReader {
     kernel.loops.push_back(std::move(fact));
   }
 
-  static void read_pragma(Node node, model::CudaKernelFact& kernel) {
+  static void read_pragma(Node node, model::CppKernelFact& kernel) {
     const std::string text = text_of(node);
     const std::size_t at = text.find("unroll");
     if (text.rfind("#pragma", 0) != 0 || at == std::string::npos) return;
@@ -203,7 +195,7 @@ class CudaReader {
     kernel.unroll_pragmas.emplace_back(std::to_string(node.line()), factor);
   }
 
-  static void read_call(Node call, model::CudaKernelFact& kernel) {
+  static void read_call(Node call, model::CppKernelFact& kernel) {
     Node callee = call.child(Field::function);
     if (callee.is(Kind::template_function)) callee = callee.child(Field::name);
     const std::string name = text_of(callee);
@@ -216,7 +208,8 @@ class CudaReader {
     } else if (last == "__ldg" || last.rfind("__ld", 0) == 0 || last.rfind("__st", 0) == 0 ||
                last.rfind("__shfl", 0) == 0 || last.rfind("__reduce", 0) == 0 ||
                last.find("mma") != std::string::npos || last.find("memcpy_async") != std::string::npos ||
-               last == "__fmaf_rn" || last == "__expf" || last == "rsqrtf" || last == "__frcp_rn") {
+               last == "__fmaf_rn" || last == "__expf" || last == "rsqrtf" || last == "__frcp_rn" ||
+               last.rfind("_mm", 0) == 0 || last == "__builtin_nontemporal_store") {
       kernel.intrinsics.push_back({call.line(), last, name});
     }
   }
@@ -248,7 +241,7 @@ class CudaReader {
     for (Node argument : call.child(Field::arguments).children()) launch.args.push_back(text_of(argument));
     for (Node at = call.parent(); at; at = at.parent()) {
       if (!at.is(Kind::function_definition)) continue;
-      launch.in_function = text_of(name_of(declarator_of(at).child(Field::declarator)));
+      launch.in_function = text_of(cpp_name_of(declarator_of(at).child(Field::declarator)));
       break;
     }
     op_.cuda_launches.push_back(std::move(launch));
@@ -264,22 +257,22 @@ class CudaReader {
   }
 
   std::string path_;
+  CppLanguage language_;
   ClusterDimensions clusters_;
+  std::set<std::string> names_;  // that the file defines
   model::AuditedOp op_;
 };
 
 }  // namespace
 
-base::Result<model::AuditedOp> audit_cuda(const std::string& path, const std::string& text) {
+base::Result<model::AuditedOp> audit_cpp(const std::string& path, const std::string& text, CppLanguage language) {
   if (is_wide_encoding(text)) {
     return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
                        path, "save the file as UTF-8"};
   }
-  // Cluster dimensions are read before they are blanked.
-  const ClusterDimensions clusters = cluster_dimensions(text);
   auto tree = parse(Language::cuda, with_unknown_tokens_blanked(parseable(text)), path);
   if (!tree) return tree.error();
-  return CudaReader(path, text, clusters).read(**tree);
+  return CppReader(path, text, language).read(**tree);
 }
 
 }  // namespace hone::source

@@ -1,13 +1,11 @@
-// "Current Configuration Analysis" from source: settings and how each is set, memory access, compute patterns.
+// "Current Configuration Analysis" of a Triton operation from source: settings and how each is set, memory access, compute patterns.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "source/advice/advice.hpp"
+#include "diagnose/source_advice/parts.hpp"
 
-namespace hone::source {
+namespace hone::diagnose {
 
 namespace {
 
@@ -23,28 +21,6 @@ HowSet how_set(const std::string& source) {
   if (source == "default") return HowSet::default_value;
   return HowSet::hard_coded;
 }
-
-std::string lines_text(const std::vector<int>& lines) {
-  std::string text;
-  for (const int line : lines) text += (text.empty() ? "" : ", ") + std::to_string(line);
-  return text;
-}
-
-// "a; b; c" of distinct texts, in order.
-class Listing {
- public:
-  void add(const std::string& text) {
-    if (!text.empty() && std::find(parts_.begin(), parts_.end(), text) == parts_.end()) parts_.push_back(text);
-  }
-  std::string text(const char* none) const {
-    std::string joined;
-    for (const std::string& part : parts_) joined += (joined.empty() ? "" : "; ") + part;
-    return joined.empty() ? none : joined;
-  }
-
- private:
-  std::vector<std::string> parts_;
-};
 
 void add_parameter(model::Configuration& configuration, const model::LaunchFact& launch,
                    const model::SettingSource& setting, std::string value, model::Liveness live, std::string evidence) {
@@ -109,11 +85,11 @@ std::string algorithm_of(const model::KernelFact& kernel) {
 
 }  // namespace
 
-model::Configuration read_configuration(const model::AuditedOp& op, const std::vector<model::KernelFact>& launched) {
+model::Configuration triton_configuration(const model::AuditedOp& op) {
   model::Configuration configuration;
   Listing strides, hints, algorithms, casts, constexprs, precision;
   for (std::size_t i = 0; i < op.launches.size(); ++i) {
-    const model::KernelFact& kernel = launched[i];
+    const model::KernelFact& kernel = op.launched[i];
     if (kernel.name.empty()) continue;
     add_settings(configuration, op.launches[i], kernel);
     bool column_arange = false;
@@ -160,4 +136,4 @@ model::Configuration read_configuration(const model::AuditedOp& op, const std::v
   return configuration;
 }
 
-}  // namespace hone::source
+}  // namespace hone::diagnose
