@@ -85,7 +85,8 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
       {"compare", run_compare},   {"counters", run_counters_file},
       {"history", run_history},   {"verify", run_verify},
       {"man", run_man},           {"completions", run_completions},
-      {"version", run_version},
+      {"version", run_version},   {"explain", run_explain},
+      {"schema", run_schema},
   };
   return all;
 }
@@ -115,7 +116,7 @@ int carry_out(Typed& typed, const std::vector<std::string>& words) {
   Machine machine;
   std::vector<std::string> configuration;
   // What only prints what the program holds works with any file.
-  static const std::set<std::string> kNeedsNothing = {"man", "completions", "version"};
+  static const std::set<std::string> kNeedsNothing = {"man", "completions", "version", "explain", "schema"};
   if (!kNeedsNothing.count(typed.command->name)) {
     auto files = configure(typed, machine.files);
     if (!files) return report(files.error(), typed.has("--json"));
@@ -130,8 +131,8 @@ int carry_out(Typed& typed, const std::vector<std::string>& words) {
   const CommandContext context{typed, meant, machine, std::cout, meant.talk.quiet ? nowhere : std::cerr, std::cerr};
   if (auto named = name_kernel(machine, typed, meant); !named) return fail(context, named.error());
   // The first signal is a flag that commands look at between steps. Those of one step that change nothing just end.
-  static const std::set<std::string> kOneStep = {"audit", "counters",    "history", "list",
-                                                 "man",   "completions", "version"};
+  static const std::set<std::string> kOneStep = {"audit",       "counters", "history", "list",  "man",
+                                                 "completions", "version",  "explain", "schema"};
   if (!kOneStep.count(typed.command->name)) watch_signals();
   return handlers().at(typed.command->name)(context);
 }

@@ -36,5 +36,7 @@ int run_bench(const CommandContext& context);
 int run_verify(const CommandContext& context);
 int run_compare(const CommandContext& context);
 int run_history(const CommandContext& context);
+int run_explain(const CommandContext& context);
+int run_schema(const CommandContext& context);
 
 }  // namespace hone::cli

@@ -125,12 +125,61 @@ bool fits(Dimension wanted, Dimension found) {
   return wanted == Dimension::none && found == Dimension::other;
 }
 
-void store_stall(LaunchRecord& launch, std::string_view reason, double cycles) {
-  if (reason == "selected" || !(cycles > 0)) return;  // an issuing warp is not stalled
-  std::string words(reason);
+bool is_stall_metric(std::string_view name) {
+  return name.size() > kStallPrefix.size() + kStallSuffix.size() &&
+         name.substr(0, kStallPrefix.size()) == kStallPrefix &&
+         name.substr(name.size() - kStallSuffix.size()) == kStallSuffix;
+}
+
+// "long scoreboard" of smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio.
+std::string stall_reason(std::string_view metric) {
+  std::string words(metric.substr(kStallPrefix.size(), metric.size() - kStallPrefix.size() - kStallSuffix.size()));
   std::replace(words.begin(), words.end(), '_', ' ');
-  if (words == "no instructions") words = "no instruction";
-  launch.stall_cycles.push_back({words, cycles});
+  return words == "no instructions" ? "no instruction" : words;
+}
+
+void store_stall(LaunchRecord& launch, const std::string& reason, double cycles) {
+  if (reason == "selected" || !(cycles > 0)) return;  // an issuing warp is not stalled
+  launch.stall_cycles.push_back({reason, cycles});
+}
+
+const char* profile_name(Field field) {
+  switch (field) {
+    case Field::duration_s: return "duration_us";
+    case Field::sm_hz: return "sm_clock_ghz";
+    case Field::compute_pct: return "compute_throughput_pct";
+    case Field::memory_pct: return "memory_throughput_pct";
+    case Field::dram_pct: return "dram_throughput_pct";
+    case Field::l1_pct: return "l1_throughput_pct";
+    case Field::l2_pct: return "l2_throughput_pct";
+    case Field::dram_bytes_per_s:
+    case Field::dram_bytes_read:
+    case Field::dram_bytes_written: return "dram_bytes";
+    case Field::l1_hit_pct: return "l1_hit_rate_pct";
+    case Field::l2_hit_pct: return "l2_hit_rate_pct";
+    case Field::registers: return "registers_per_thread";
+    case Field::spill_requests:
+    case Field::local_loads:
+    case Field::local_stores: return "spills";
+    case Field::occupancy_pct: return "occupancy_pct";
+    case Field::theoretical_pct: return "theoretical_occupancy_pct";
+    case Field::limit_registers:
+    case Field::limit_shared:
+    case Field::limit_warps:
+    case Field::limit_blocks:
+    case Field::limit_barriers: return "blocks_per_sm_limit";
+    case Field::grid_size: return "grid_size";
+    case Field::block_size: return "block_size";
+    case Field::waves: return "waves_per_sm";
+    case Field::sm_count: return "sm_count";
+    case Field::shared_per_block:
+    case Field::shared_dynamic:
+    case Field::shared_static:
+    case Field::shared_driver: return "shared_bytes_per_block";
+    case Field::cycles_per_instruction: return "stalls";
+    case Field::count: break;
+  }
+  return "";
 }
 
 }  // namespace
@@ -141,6 +190,21 @@ bool is_known_metric(std::string_view name) {
   return std::any_of(kNames.begin(), kNames.end(), [&](const Name& each) { return each.text == name; });
 }
 
+std::string profile_name_of(std::string_view metric) {
+  if (is_stall_metric(metric)) return stall_reason(metric);
+  for (const Name& each : kNames)
+    if (each.text == metric) return profile_name(each.field);
+  return "";
+}
+
+std::vector<std::string> metrics_of(std::string_view wanted) {
+  std::vector<std::string> names;
+  for (const Name& each : kNames)
+    if (profile_name(each.field) == wanted && std::find(names.begin(), names.end(), each.text) == names.end())
+      names.emplace_back(each.text);
+  return names;
+}
+
 void store_metric(LaunchRecord& launch, std::string_view name, std::string_view unit_text, std::string_view text,
                   DecimalMark mark) {
   if (name == kDeviceName) {
@@ -149,12 +213,8 @@ void store_metric(LaunchRecord& launch, std::string_view name, std::string_view 
   }
   const std::optional<double> value = parse_number(text, mark);
   if (!value || *value < 0) return;  // counts, times and shares: none can be negative
-  const bool is_stall = name.size() > kStallPrefix.size() + kStallSuffix.size() &&
-                        name.substr(0, kStallPrefix.size()) == kStallPrefix &&
-                        name.substr(name.size() - kStallSuffix.size()) == kStallSuffix;
-  if (is_stall) {
-    store_stall(launch, name.substr(kStallPrefix.size(), name.size() - kStallPrefix.size() - kStallSuffix.size()),
-                *value);
+  if (is_stall_metric(name)) {
+    store_stall(launch, stall_reason(name), *value);
     return;
   }
   const Unit unit = parse_unit(unit_text);

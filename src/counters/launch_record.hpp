@@ -69,4 +69,9 @@ void store_rule(LaunchRecord& launch, std::string_view rule, std::string_view de
 // Whether any metric hone reads has this name.
 bool is_known_metric(std::string_view name);
 
+// The profile's name for a metric of Nsight Compute ("Achieved Occupancy" is occupancy_pct; a stall metric is its reason, "long
+// scoreboard"); empty for a metric that hone does not read. And Nsight Compute's names for a metric of the profile.
+std::string profile_name_of(std::string_view metric);
+std::vector<std::string> metrics_of(std::string_view profile_name);
+
 }  // namespace hone::counters

@@ -138,6 +138,12 @@ std::string stall_meaning(const std::string& reason) {
   return "";
 }
 
+std::vector<std::string> stall_reasons() {
+  std::vector<std::string> reasons;
+  for (const StallMeaning& each : kStallMeanings) reasons.emplace_back(each.reason);
+  return reasons;
+}
+
 LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& device) {
   LaunchFacts facts;
   if (kernel.dram_bytes && kernel.duration_us.value_or(0) > 0)

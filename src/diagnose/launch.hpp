@@ -52,6 +52,7 @@ double attainable_occupancy_pct(const model::CounterSummary& kernel);
 
 // What a stall reason of Nsight Compute means, in a few words; empty for an unknown one.
 std::string stall_meaning(const std::string& reason);
+std::vector<std::string> stall_reasons();  // that have one
 
 struct KernelDiagnosis {
   model::Bottleneck bottleneck;

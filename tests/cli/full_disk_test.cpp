@@ -174,6 +174,7 @@ TEST_F(ProgramTest, AProposerThatDeletesItsFolderPrintsMegabytesAndFailsEndsNoth
   const auto comparison = model::parse_comparison(outcome.output, "standard output");
   ASSERT_TRUE(comparison.ok()) << outcome.output.substr(0, 500);
   EXPECT_LT(outcome.output.size(), 1'000'000u);
+  EXPECT_GE(expect_all_published(workspace), 10) << "profile, comparison, variants, and lines of the journal";
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_F(ManifestProgram, OfAnotherKernelSaysItsName) {
 }
 
 TEST_F(ManifestProgram, IsVerifiedAgainstItsReferenceAndAWrongKernelFails) {
-  const auto right = run({"verify", "row_softmax_cpu", "--repo", manifest_, "--device", "cpu", "--short"});
+  const auto right = run({"verify", "row_softmax_cpu", "--repo", manifest_, "--device", "cpu", "--short", "--json"});
   EXPECT_EQ(right.exit_status, 0) << right.error << right.output;
   EXPECT_NE(right.output.find("row_softmax_reference.cpp in double precision"), std::string::npos) << right.output;
   change("row_softmax.cpp", "1 / total", "1.001f / total");
@@ -67,12 +67,36 @@ TEST_F(ManifestProgram, IsVerifiedAgainstItsReferenceAndAWrongKernelFails) {
   EXPECT_NE(wrong.output.find("above the bound"), std::string::npos) << wrong.output;
 }
 
+TEST_F(ManifestProgram, ACompileErrorIsToldOnceWithTheUsersFileAndLine) {
+  change("row_softmax.cpp", "1 / total", "1 / totals");
+  const auto verified = run({"verify", "row_softmax_cpu", "--repo", manifest_, "--device", "cpu", "--short"});
+  EXPECT_EQ(verified.exit_status, 5) << verified.error << verified.output;
+  const std::string message = "error: 'totals' was not declared";
+  const std::string all = verified.output + verified.error;
+  const std::size_t first = all.find(message);
+  ASSERT_NE(first, std::string::npos) << all;
+  EXPECT_EQ(all.find(message, first + 1), std::string::npos) << all;
+  EXPECT_NE(all.find("row_softmax.cpp:"), std::string::npos) << all;
+  EXPECT_EQ(all.find("hone_programs.cpp"), std::string::npos) << all;
+  EXPECT_NE(all.find(" more case"), std::string::npos) << all;
+  const auto profiled =
+      run({"profile", "row_softmax_cpu", "--repo", manifest_, "--device", "cpu", "--workspace", folder_ / "w"});
+  EXPECT_EQ(profiled.exit_status, 5) << profiled.error;
+  EXPECT_NE(profiled.error.find(message), std::string::npos) << profiled.error;
+  EXPECT_NE(profiled.error.find("where     " + folder_.path()), std::string::npos) << profiled.error;
+}
+
 TEST_F(ManifestProgram, OfCudaWithoutAGpuIsProfiledFromItsSource) {
   const auto outcome = run({"profile", "row_softmax", "--repo", folder_ / "kernel", "--device", "cpu", "--workspace",
                             folder_ / "w", "--no-color"});
   EXPECT_EQ(outcome.exit_status, 0) << outcome.error;
   EXPECT_NE(outcome.output.find("from source alone"), std::string::npos) << outcome.output;
-  EXPECT_TRUE(files_.exists(folder_ / "w/row_softmax/profile.json"));
+  EXPECT_GE(expect_all_published(folder_ / "w"), 1);
+  // The kernel is one for a GPU, whatever machine has profiled it.
+  const std::string profile = *files_.read(folder_ / "w/row_softmax/profile.json");
+  EXPECT_EQ(profile.find("On a processor"), std::string::npos);
+  EXPECT_EQ(profile.find("spares stores to the stack"), std::string::npos);
+  EXPECT_NE(profile.find("\"kind\": \"none\""), std::string::npos);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "tests/support/json_schema.hpp"
 #include "tests/support/sample_documents.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -22,7 +23,36 @@ class ProgramTest : public ::testing::Test {
  protected:
   base::Outcome run(std::vector<std::string> words, std::map<std::string, std::string> environment = {}) {
     words.insert(words.begin(), hone());
-    return run_program(std::move(words), std::move(environment));
+    const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+    base::Outcome outcome = run_program(std::move(words), std::move(environment));
+    if (json && !outcome.output.empty()) expect_published(outcome.output);
+    return outcome;
+  }
+  // A document of hone's is as its schema in docs/schemas says.
+  static void expect_published(const std::string& text) {
+    const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+    ASSERT_FALSE(document.is_discarded()) << text.substr(0, 400);
+    for (const std::string& fault : test::schema_faults(test::schema_of(document), document))
+      ADD_FAILURE() << test::schema_of(document) << ": " << fault;
+  }
+  // And so is every document of a workspace, journals line by line. Returns how many were looked at.
+  static int expect_all_published(const std::string& workspace) {
+    int looked_at = 0;
+    for (const auto& [path, content] : content_of(workspace)) {
+      const std::string name = std::filesystem::path(path).filename();
+      const std::string folder = std::filesystem::path(path).parent_path().filename();
+      if (name.ends_with(".json")) {
+        expect_published(content);
+        ++looked_at;
+      }
+      if (!name.ends_with(".jsonl")) continue;
+      const std::string schema = folder == "samples" ? "samples" : folder == "install" ? "installation" : "journal";
+      std::istringstream lines(content);
+      for (std::string line; std::getline(lines, line); ++looked_at)
+        for (const std::string& fault : test::schema_faults(schema, line))
+          ADD_FAILURE() << path << ": " << fault << " in " << line.substr(0, 200);
+    }
+    return looked_at;
   }
   // A script of sh, with $HONE and $FOLDER.
   base::Outcome run_shell(const std::string& script, std::map<std::string, std::string> environment = {}) {
