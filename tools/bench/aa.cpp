@@ -31,6 +31,7 @@
 #include "measure/protocol.hpp"
 #include "measure/statistics.hpp"
 #include "model/version.hpp"
+#include "repository/launch/bound_plan.hpp"
 
 namespace {
 
@@ -81,17 +82,9 @@ class Workload {
   }
 
   std::vector<device::Launch> launches(bool of_copy, std::int64_t rows) const {
-    std::vector<device::Launch> result;
-    for (const kernels::Launch& planned : plan(rows).launches) {
-      device::Launch launch;
-      launch.program = (of_copy ? copy_ : original_).get();
-      launch.entry = planned.entry;
-      launch.programs = planned.programs;
-      launch.threads = planned.threads;
-      for (const kernels::Argument& argument : planned.arguments) launch.arguments.push_back(bound(argument));
-      result.push_back(std::move(launch));
-    }
-    return result;
+    repository::launch::TensorViews views;
+    for (const auto& [name, buffer] : buffers_) views[name] = {buffer.get(), 0};
+    return value_or_fail(repository::launch::bind(device_, plan(rows), of_copy ? copy_ : original_, views)).launches;
   }
 
   device::Device& device() const { return device_; }
@@ -117,15 +110,6 @@ class Workload {
     source.defines.emplace_back("HONE_COPY_NUMBER",
                                 copy_number);  // read by nobody: another file with the same instructions
     return value_or_fail(device_.compile(source));
-  }
-
-  device::Argument bound(const kernels::Argument& argument) const {
-    if (const auto* tensor = std::get_if<kernels::TensorArgument>(&argument)) {
-      return device::BufferView{buffers_.at(tensor->name).get(), 0};
-    }
-    if (const auto* number = std::get_if<std::int32_t>(&argument)) return *number;
-    if (const auto* number = std::get_if<std::int64_t>(&argument)) return *number;
-    return std::get<float>(argument);
   }
 
   device::Device& device_;

@@ -27,6 +27,7 @@
 #include "measure/inputs.hpp"
 #include "measure/statistics.hpp"
 #include "model/version.hpp"
+#include "repository/launch/bound_plan.hpp"
 #include "repository/native/native_repository.hpp"
 
 namespace {
@@ -175,23 +176,11 @@ class Ladder {
     for (const kernels::EmbeddedFile& file : kernels::embedded_sources())
       source.files.emplace_back(file.path, file.text);
     programs_.push_back(value_or_fail(device_.compile(source)));
-    for (const kernels::TensorSpec& scratch : plan.scratch) {
-      auto& buffer = buffers_[scratch.name];
-      if (!buffer || buffer->bytes() < static_cast<std::size_t>(scratch.bytes()))
-        kept_.push_back(
-            std::exchange(buffer, value_or_fail(device_.allocate(static_cast<std::size_t>(scratch.bytes())))));
-    }
-    Rung rung{name, {}, bytes_, {}, {}};
-    for (const kernels::Launch& planned : plan.launches) {
-      device::Launch launch;
-      launch.program = programs_.back().get();
-      launch.entry = planned.entry;
-      launch.programs = planned.programs;
-      launch.threads = planned.threads;
-      for (const kernels::Argument& argument : planned.arguments) launch.arguments.push_back(bound(argument));
-      rung.launches.push_back(std::move(launch));
-    }
-    rungs_.push_back(std::move(rung));
+    repository::launch::TensorViews views;
+    for (const auto& [tensor, buffer] : buffers_) views[tensor] = {buffer.get(), 0};
+    auto bound = value_or_fail(repository::launch::bind(device_, plan, programs_.back(), views, &scratch_));
+    rungs_.push_back({name, bound.launches, bytes_, {}, {}});
+    bound_.push_back(std::move(bound));
   }
 
   void add_copies() {
@@ -220,14 +209,6 @@ class Ladder {
     }
   }
 
-  device::Argument bound(const kernels::Argument& argument) const {
-    if (const auto* tensor = std::get_if<kernels::TensorArgument>(&argument))
-      return device::BufferView{buffers_.at(tensor->name).get(), 0};
-    if (const auto* number = std::get_if<std::int32_t>(&argument)) return *number;
-    if (const auto* number = std::get_if<std::int64_t>(&argument)) return *number;
-    return std::get<float>(argument);
-  }
-
   device::Device& device_;
   const kernels::Operation& operation_;
   const kernels::Pass pass_;
@@ -235,7 +216,8 @@ class Ladder {
   const kernels::Target target_;
   double bytes_ = 0;
   std::map<std::string, std::unique_ptr<device::Buffer>> buffers_;
-  std::vector<std::unique_ptr<device::Buffer>> kept_;  // outgrown scratch that launches still name
+  repository::launch::ScratchPool scratch_;
+  std::vector<repository::launch::BoundLaunches> bound_;  // the scratch that launches name
   std::vector<std::shared_ptr<device::Program>> programs_;
   std::vector<Rung> rungs_;
 };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "repository/launch/bound_plan.hpp"
 
 namespace hone::repository::manifest {
 
@@ -52,31 +53,23 @@ base::Result<void> Reference::run(const ProblemSizes& problem, const PassDecl& p
   auto arguments = arguments_of(manifest_, problem, pass.reference->arguments, {});
   if (!arguments) return arguments.error();
   std::map<std::string, std::unique_ptr<device::Buffer>> buffers;
-  device::Launch launch;
-  launch.program = program_.get();
-  launch.entry = reference_entry(pass.name);
-  launch.programs = launch.threads = 1;
+  launch::TensorViews views;
   for (const kernels::Argument& argument : *arguments) {
-    if (const auto* tensor = std::get_if<kernels::TensorArgument>(&argument)) {
-      const std::vector<double>& content = values.at(tensor->name);
-      auto& buffer = buffers[tensor->name];
-      if (!buffer) {
-        auto made = host_->allocate(std::max<std::size_t>(content.size() * sizeof(double), 1));
-        if (!made) return made.error();
-        buffer = std::move(*made);
-        if (auto sent = host_->upload({buffer.get(), 0}, content.data(), content.size() * sizeof(double)); !sent)
-          return sent;
-      }
-      launch.arguments.emplace_back(device::BufferView{buffer.get(), 0});
-    } else if (const auto* i32 = std::get_if<std::int32_t>(&argument)) {
-      launch.arguments.emplace_back(*i32);
-    } else if (const auto* i64 = std::get_if<std::int64_t>(&argument)) {
-      launch.arguments.emplace_back(*i64);
-    } else {
-      launch.arguments.emplace_back(std::get<float>(argument));
-    }
+    const auto* tensor = std::get_if<kernels::TensorArgument>(&argument);
+    if (tensor == nullptr || buffers.count(tensor->name) > 0) continue;
+    const std::vector<double>& content = values.at(tensor->name);
+    auto made = host_->allocate(std::max<std::size_t>(content.size() * sizeof(double), 1));
+    if (!made) return made.error();
+    views[tensor->name] = {made->get(), 0};
+    if (auto sent = host_->upload(views[tensor->name], content.data(), content.size() * sizeof(double)); !sent)
+      return sent;
+    buffers[tensor->name] = std::move(*made);
   }
-  if (auto ran = host_->try_run({launch}, kDeadlineNs); !ran) {
+  kernels::Plan plan;
+  plan.launches = {{reference_entry(pass.name), 1, 1, 0, 1, std::move(*arguments)}};
+  auto bound = launch::bind(*host_, plan, program_, views);
+  if (!bound) return bound.error();
+  if (auto ran = host_->try_run(bound->launches, kDeadlineNs); !ran) {
     if (ran.error().kind == base::ErrorKind::interrupted) return ran;
     return base::Error{base::ErrorKind::usage, "a reference that runs: " + pass.reference->function, ran.error().found,
                        manifest_.full(manifest_.reference), "correct the reference, or its arguments in the manifest"};
