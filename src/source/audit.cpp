@@ -158,7 +158,8 @@ class PathAuditor {
         for (const Module* each : own) names.push_back(each->path());
         op.preflight = PreflightReader(files_, checkout->root).read(op.op, names);
       }
-      if (has_triton(op) || !op.problems.empty()) audit_.kernels.push_back(std::move(op));
+      // A text of another name that is no Python was named by mistake.
+      if (has_triton(op) || (is_python(path) && !op.problems.empty())) audit_.kernels.push_back(std::move(op));
     }
     for (const model::SourceProblem& problem : modules.problems()) audit_.problems.push_back(problem);
   }
