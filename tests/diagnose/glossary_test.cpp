@@ -7,6 +7,7 @@
 
 #include "diagnose/advice.hpp"
 #include "diagnose/launch.hpp"
+#include "model/report.hpp"
 #include "model/values.hpp"
 
 namespace hone::diagnose {
@@ -42,6 +43,17 @@ TEST(Glossary, HasEveryWordOfTheClosedVocabularies) {
   expect_entries<model::Source>("word");
   expect_entries<model::HowSet>("word");
   expect_entries<model::Confidence>("word");
+}
+
+TEST(Glossary, HasEveryOutcomeOfAReport) {
+  int outcomes = 0;
+  for (int i = 0; i < 16; ++i) {
+    const std::string text = model::word(static_cast<model::Outcome>(i));
+    if (text == "unknown") continue;
+    ++outcomes;
+    EXPECT_THAT(kinds_of(text), HasSubstr("outcome")) << text;
+  }
+  EXPECT_GE(outcomes, 5);
 }
 
 TEST(Glossary, HasEveryStrategyAndEveryStallReason) {
