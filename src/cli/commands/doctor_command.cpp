@@ -225,7 +225,7 @@ int run_doctor(const CommandContext& context) {
   const render::Style& style = context.style();
   for (const std::string& note : ceilings->notes) context.out << render::labelled("", note, style, 2);
   context.out << "\n";
-  constexpr std::size_t kName = 30, kNarrowName = 24;
+  constexpr std::size_t kName = 30, kNarrowName = 28;
   const std::size_t name = style.width < 80 ? kNarrowName : kName;
   for (const Part& each : parts) {
     context.out << render::labelled(each.name, each.found, style, name,
