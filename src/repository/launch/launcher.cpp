@@ -74,7 +74,7 @@ base::Result<std::shared_ptr<device::Program>> Launcher::program(const Plan& pla
   return kept;
 }
 
-void Launcher::compile_ahead(const std::vector<Wanted>& wanted) {
+void Launcher::compile_ahead(const std::vector<Wanted>& wanted, const model::Variant& variant) {
   std::map<std::string, const Wanted*> distinct;  // plans often share a program
   for (const Wanted& one : wanted) {
     std::string key = one.planned.pass + one.planned.plan.main_file;
@@ -86,7 +86,7 @@ void Launcher::compile_ahead(const std::vector<Wanted>& wanted) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < list.size(); i = next++)
-      (void)program(list[i]->planned.plan, list[i]->planned.pass, edits({}, list[i]->dtype));
+      (void)program(list[i]->planned.plan, list[i]->planned.pass, edits(variant, list[i]->dtype));
   };
   constexpr unsigned kMostThreads = 32;
   std::vector<std::thread> threads;

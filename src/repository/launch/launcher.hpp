@@ -36,12 +36,13 @@ class Launcher {
   // Compiled and loaded once for each content. Several threads may ask.
   base::Result<std::shared_ptr<device::Program>> program(const Plan& plan, const std::string& pass,
                                                          const std::vector<model::SourceEdit>& edits);
-  // The programs of the kernel in force for these plans, on all cores; what fails is told when it is asked for.
+  // The programs of the variant (none: of the kernel in force) for these plans, on all cores; what fails is told when it is
+  // asked for.
   struct Wanted {
     Planned planned;
     kernels::DType dtype;
   };
-  void compile_ahead(const std::vector<Wanted>& wanted);
+  void compile_ahead(const std::vector<Wanted>& wanted, const model::Variant& variant = {});
   Bind bind(const model::Variant& variant);
 
   // The tensors of a problem at a size that is measured, with what forward leaves for backward: written once, by the kernel in

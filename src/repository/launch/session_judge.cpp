@@ -11,8 +11,11 @@ namespace hone::repository::launch {
 base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, GateLevel level) {
   const bool full = level == GateLevel::full;
   const Verification verification{device_, *operation_, launcher_.bind(variant), launcher_.bind({})};
+  const std::vector<ProblemPtr> problems = operation_->cases(full ? Extent::full : Extent::smoke, full, sizes_);
+  compile_cases(problems, variant);
+  compile_cases(problems, {});
   GateResult gate;
-  for (const ProblemPtr& problem : operation_->cases(full ? Extent::full : Extent::smoke, full, sizes_)) {
+  for (const ProblemPtr& problem : problems) {
     auto cases = launch::verify(verification, *problem, request_.seed + 17);
     if (!cases) return cases.error();
     for (const VerifiedCase& done : *cases) {
@@ -44,16 +47,21 @@ base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, Gate
   return gate;
 }
 
-base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool all_dtypes, const Each& each) {
-  const Verification verification{device_, *operation_, launcher_.bind({}), nullptr};
-  const std::vector<ProblemPtr> problems = operation_->cases(extent, all_dtypes, sizes_);
-  // Nearly every shape is a text of its own on a GPU (how a row fits the registers is a constant of the program), and one after
-  // the other they take longer than all the cases together.
+// Nearly every shape is a text of its own on a GPU (how a row fits the registers is a constant of the program), each type and
+// option is one everywhere, and one after the other they take longer than all the cases together.
+void LaunchSession::compile_cases(const std::vector<ProblemPtr>& problems, const model::Variant& variant) {
   std::vector<Launcher::Wanted> wanted;
   for (const ProblemPtr& problem : problems)
     for (const std::string& pass : operation_->passes())
-      if (auto planned = launcher_.plan({}, pass, *problem)) wanted.push_back({std::move(*planned), problem->dtype()});
-  launcher_.compile_ahead(wanted);
+      if (auto planned = launcher_.plan(variant, pass, *problem))
+        wanted.push_back({std::move(*planned), problem->dtype()});
+  launcher_.compile_ahead(wanted, variant);
+}
+
+base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool all_dtypes, const Each& each) {
+  const Verification verification{device_, *operation_, launcher_.bind({}), nullptr};
+  const std::vector<ProblemPtr> problems = operation_->cases(extent, all_dtypes, sizes_);
+  compile_cases(problems, {});
   std::vector<CaseResult> all;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     auto cases = launch::verify(verification, *problems[i], request_.seed + 17);
