@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/disturbance.hpp"
 #include "measure/statistics.hpp"
 
 namespace hone::measure {
@@ -21,7 +22,7 @@ std::optional<base::Result<double>> PairedSubject::run_ceiling() {
   const std::int64_t before_ns = clock_.now_ns();
   const double others_ns = static_cast<double>(before_ns - started_ns_ - spent_ns_);
   const bool has_room = static_cast<double>(spent_ns_ + longest_ns_) <= most_time_ * others_ns;
-  if (static_cast<int>(pairs_.size()) >= kFewestPairs && !has_room) return std::nullopt;
+  if (static_cast<int>(pairs_.size()) >= kSurePairs && !has_room) return std::nullopt;
   auto sample = ceiling_->sample();
   const std::int64_t took_ns = clock_.now_ns() - before_ns;
   spent_ns_ += took_ns, longest_ns_ = std::max(longest_ns_, took_ns);
@@ -54,12 +55,21 @@ std::vector<std::unique_ptr<PairedSubject>> pair_with(const std::vector<std::uni
 
 std::optional<CeilingShare> share_of_ceiling(const std::vector<PairedSubject::Pair>& pairs, double floor_ns,
                                              double expected_ns) {
-  if (static_cast<int>(pairs.size()) < kFewestPairs || !is_time(floor_ns) || !is_time(expected_ns)) return std::nullopt;
-  std::vector<double> shares, speeds;
+  if (!is_time(floor_ns) || !is_time(expected_ns)) return std::nullopt;
+  std::vector<model::Sample> own, ceiling;
   for (const PairedSubject::Pair& pair : pairs) {
+    own.push_back({pair.own_ns, pair.own_ns});
+    ceiling.push_back({pair.ceiling_ns, pair.ceiling_ns});
+  }
+  const auto of_own = find_disturbances(own, 0), of_ceiling = find_disturbances(ceiling, 0);
+  std::vector<double> shares, speeds;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (of_own[i] != Disturbance::none || of_ceiling[i] != Disturbance::none) continue;
+    const PairedSubject::Pair& pair = pairs[i];
     shares.push_back(100 * floor_ns / pair.own_ns * pair.ceiling_ns / expected_ns);
     speeds.push_back(expected_ns / pair.ceiling_ns);
   }
+  if (static_cast<int>(shares.size()) < kFewestPairs) return std::nullopt;
   CeilingShare share;
   share.share_pct = *median(shares);
   share.quickest = *quantile(std::move(speeds), 0.8);

@@ -16,8 +16,8 @@ namespace hone::measure {
 
 // The largest part of the other time of a table that the ceilings' programs may add to it.
 inline constexpr double kMostTimeForCeilings = 0.15;
-// Below this many pairs there is no paired share.
-inline constexpr int kFewestPairs = 3;
+// Below this many undisturbed pairs there is no paired share; kSurePairs are taken whatever they cost.
+inline constexpr int kFewestPairs = 3, kSurePairs = 5;
 
 class PairedSubject final : public Subject {
  public:
@@ -25,7 +25,7 @@ class PairedSubject final : public Subject {
     double own_ns = 0, ceiling_ns = 0;
   };
 
-  // `ceiling`: null where there is none. It runs right before a sample of `own`, for kFewestPairs samples in any case and then
+  // `ceiling`: null where there is none. It runs right before a sample of `own`, for kSurePairs samples in any case and then
   // while it adds no more than `most_time` to all that has passed since the first sample, other subjects' time included.
   PairedSubject(Subject& own, Subject* ceiling, base::Clock& clock, double most_time = kMostTimeForCeilings)
       : own_(own), ceiling_(ceiling), clock_(clock), most_time_(most_time) {}
@@ -62,8 +62,9 @@ struct CeilingShare {
 };
 
 // `floor_ns`: the kernel's time at the ceilings; `expected_ns`: that of the ceiling's program at the same ceilings. A pair's share is
-// floor_ns / own_ns at the speed that the program had in it, floor_ns / own_ns * ceiling_ns / expected_ns. Nothing for fewer
-// than kFewestPairs pairs and where a time is not above 0.
+// floor_ns / own_ns at the speed that the program had in it, floor_ns / own_ns * ceiling_ns / expected_ns. A pair is set aside
+// where other load disturbed one of both (disturbance.hpp). Nothing for fewer than kFewestPairs pairs that are left and where a
+// time is not above 0.
 std::optional<CeilingShare> share_of_ceiling(const std::vector<PairedSubject::Pair>& pairs, double floor_ns,
                                              double expected_ns);
 

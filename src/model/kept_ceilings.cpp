@@ -9,7 +9,7 @@ std::string to_json(const KeptCeilings& kept) {
   Json content = Json::object({{"device", kept.device},
                                {"measured_by", kept.measured_by},
                                {"quick", kept.quick},
-                               {"cache_measured", kept.cache_measured},
+                               {"cache_looks", kept.cache_looks},
                                {"ceilings", json_of(kept.ceilings)}});
   const std::string hash = base::content_hash(content.dump_line());
   return Json::object({{"schema", kCeilingsSchema}, {"content_hash", hash}, {"content", std::move(content)}}).dump();
@@ -32,7 +32,7 @@ base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const st
   kept.device = fields.text("device");
   kept.measured_by = fields.text("measured_by");
   kept.quick = fields.boolean_or("quick", false);
-  kept.cache_measured = fields.boolean_or("cache_measured", false);
+  kept.cache_looks = fields.count_or("cache_looks", 0);
   kept.ceilings = read_ceilings(fields.object("ceilings"));
   for (const auto& [name, ceiling] : kept.ceilings.by_name)
     if (!(ceiling.p20 > 0)) fields.refuse("ceilings", "rates and times above 0", name + " with 0");

@@ -12,7 +12,7 @@ struct KeptCeilings {
   std::string device;           // what they are ceilings of, in words: other words are another device
   std::string measured_by;      // version of the programs that measured them
   bool quick = false;           // by the fewer samples of --quick
-  bool cache_measured = false;  // the effective cache size was looked for, also where it was not found
+  int cache_looks = 0;          // how often the effective cache size was measured, also where the curve had no knee
   Ceilings ceilings;            // by_name is empty where the cache alone was measured
   bool operator==(const KeptCeilings&) const = default;
 };

@@ -87,10 +87,10 @@ std::optional<model::KeptCeilings> DeviceCeilings::load() {
   return std::move(*kept);
 }
 
-void DeviceCeilings::save(bool quick) {
+void DeviceCeilings::save(const model::Ceilings& ceilings, bool quick) {
   origin_.path = path();
   if (origin_.path.empty()) return;
-  model::KeptCeilings kept = {identity(), measured_by(), quick, cache_measured_, known_.value_or(model::Ceilings{})};
+  model::KeptCeilings kept = {identity(), measured_by(), quick, cache_looks_, ceilings};
   kept.ceilings.effective_last_level_cache_bytes = device_.info().ceilings.effective_last_level_cache_bytes;
   if (auto written = files_.write_atomically(origin_.path, model::to_json(kept)); !written)
     origin_.not_written = written.error().found;
@@ -100,22 +100,26 @@ void DeviceCeilings::recall_cache_size() {
   if (cache_recalled_) return;
   cache_recalled_ = true;
   const auto kept = load();
-  if (!kept || !kept->cache_measured) return;
-  cache_measured_ = true;
+  if (!kept || kept->cache_looks == 0) return;
+  cache_looks_ = kept->cache_looks;
   device_.use_cache_size(kept->ceilings.effective_last_level_cache_bytes);
+  // Other programs push data out of the caches: what was measured beside them is measured once more.
+  const bool beside_load = kept->ceilings.conditions.load > device_.info().sm_count;
+  cache_known_ = cache_looks_ > 1 || !beside_load;
 }
 
 base::Result<void> DeviceCeilings::learn_cache_size() {
   recall_cache_size();
-  if (cache_measured_) return {};
-  if (cache_tried_) return {};
+  if (cache_known_ || cache_tried_) return {};
   cache_tried_ = true;
   auto bytes = device_.measure_cache_size({});
   if (!bytes && bytes.error().kind == base::ErrorKind::interrupted) return bytes.error();
   if (!bytes) return {};  // no memory or no compiler: measuring the ceilings meets that too, and says it
-  cache_measured_ = true;
-  device_.use_cache_size(*bytes);
-  save(quick_);
+  cache_known_ = true;
+  ++cache_looks_;
+  device_.use_cache_size(std::max(*bytes, device_.info().ceilings.effective_last_level_cache_bytes));
+  const auto kept = load();
+  save(kept ? kept->ceilings : model::Ceilings{}, kept && kept->quick);
   return {};
 }
 
@@ -154,7 +158,7 @@ base::Result<bool> DeviceCeilings::confirm(model::KeptCeilings kept, std::int64_
   if (ratio > 1) {
     (*seen)->program = known_->by_name[copy].program;
     known_->by_name[copy] = **seen;
-    save(quick_);
+    save(*known_, quick_);
   }
   origin_.kept = true, origin_.age_s = age_s, origin_.looked_over_kept = ratio, origin_.refused = "";
   return true;
@@ -167,7 +171,7 @@ base::Result<model::Ceilings> DeviceCeilings::measure(bool quick) {
   known_ = std::move(*measured);
   quick_ = quick;
   origin_.kept = false;
-  save(quick);
+  save(*known_, quick);
   return *known_;
 }
 
@@ -200,7 +204,7 @@ base::Result<model::Ceilings> DeviceCeilings::again() {
   auto second = device_.ceilings({true});
   if (!second) return second.error();
   known_ = measure::larger_rates(*first, *second);
-  if (!taken_) save(quick_);
+  if (!taken_) save(*known_, quick_);
   return *known_;
 }
 

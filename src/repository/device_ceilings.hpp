@@ -51,7 +51,8 @@ class DeviceCeilings {
 
   // Tells the device the effective size of its cache: the kept one, without measuring anything.
   void recall_cache_size();
-  // The same; measures it where none is kept. What can not be measured leaves the reported size. Errors: a stop by the user.
+  // The same; measures it where none is kept or the kept one was measured beside more load than there are cores, and uses the
+  // larger. What can not be measured leaves the reported size. Errors: a stop by the user.
   base::Result<void> learn_cache_size();
 
   // The ceiling's program that belongs to a pass, with its time at the ceilings in use. Without subject where these are not
@@ -60,7 +61,7 @@ class DeviceCeilings {
 
  private:
   std::optional<model::KeptCeilings> load();
-  void save(bool quick);
+  void save(const model::Ceilings& ceilings, bool quick);
   base::Result<model::Ceilings> measure(bool quick);
   // Whether the kept ones stand, by a look; then they are in use.
   base::Result<bool> confirm(model::KeptCeilings kept, std::int64_t age_s);
@@ -77,7 +78,8 @@ class DeviceCeilings {
   bool quick_ = false;  // how those in use were measured
   bool taken_ =
       false;  // those in use are a document's: they may be another machine's, and are not written into the file
-  bool cache_recalled_ = false, cache_tried_ = false, cache_measured_ = false;
+  bool cache_recalled_ = false, cache_tried_ = false, cache_known_ = false;
+  int cache_looks_ = 0;
   CeilingOrigin origin_;
   std::shared_ptr<device::CeilingPrograms> programs_;  // of the shapes of those in use
 };

@@ -45,7 +45,7 @@ class DeviceCeilingsTest : public ::testing::Test {
       ceilings.by_name["fma_flops_per_s"] = {1e11, 1e11, 1e11, 15, ""};
       ceilings.measured_at = utc_;
       ceilings.notes = {"as played"};
-      ceilings.conditions = {0.5, 3000, 60};
+      ceilings.conditions = {load_, 3000, 60};
       ceilings.effective_last_level_cache_bytes = device_.info().ceilings.effective_last_level_cache_bytes;
       return ceilings;
     };
@@ -74,6 +74,7 @@ class DeviceCeilingsTest : public ::testing::Test {
 
   double rate_ = 24e9;  // of memory now
   std::string utc_ = "2026-01-02T03:04:05Z";
+  double load_ = 0.5;
   int measured_ = 0, swept_ = 0;
   base::MemoryFiles files_;
   base::ManualClock clock_;
@@ -287,6 +288,22 @@ TEST_F(DeviceCeilingsTest, WhatCanNotBeMeasuredBesideAKernelIsSaidAndEndsNothing
     return base::Error{base::ErrorKind::interrupted, "a sweep", "stopped by the user", "", ""};
   };
   EXPECT_FALSE(run().ceilings->learn_cache_size());
+}
+
+TEST_F(DeviceCeilingsTest, ACacheMeasuredBesideOtherLoadIsMeasuredOnceMore) {
+  load_ = 5;
+  device_.on_cache_size = [this]() -> base::Result<std::int64_t> { return ++swept_, 7 * MiB; };
+  ASSERT_TRUE(run().ceilings->ceilings(false));
+  EXPECT_EQ(device_.info().last_level_cache_bytes(), 7 * MiB);
+  device_.on_cache_size = [this]() -> base::Result<std::int64_t> { return ++swept_, 31 * MiB; };
+  ASSERT_TRUE(run().ceilings->ceilings(false));
+  EXPECT_EQ(swept_, 2);
+  EXPECT_EQ(measured_, 1) << "the ceilings that are kept stay";
+  EXPECT_EQ(device_.info().last_level_cache_bytes(), 31 * MiB);
+  device_.on_cache_size = [this]() -> base::Result<std::int64_t> { return ++swept_, 9 * MiB; };
+  ASSERT_TRUE(run().ceilings->ceilings(false));
+  EXPECT_EQ(swept_, 2) << "twice is enough";
+  EXPECT_EQ(device_.info().last_level_cache_bytes(), 31 * MiB) << "other load only takes from it";
 }
 
 // The whole of it: a machine that reports its host's cache, whose default settings rest on the effective one.
