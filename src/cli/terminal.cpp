@@ -187,6 +187,7 @@ void TerminalProgress::say(const std::string& detail) {
 void TerminalProgress::step(const std::string& title) {
   pace_.step(title, now_s());
   if (live_ || verbose_ || !said_s_ || now_s() - *said_s_ >= kBetweenLines_s) say("");
+  if (live_) said_s_.reset();  // its units are shown as soon as they are known
 }
 
 void TerminalProgress::advance(int done, int total, const std::string& detail) {

@@ -59,13 +59,13 @@ constexpr const char* kSource =
               asm volatile("" ::: "memory");
             }
           }
-)cpp";
+    )cpp";
 constexpr const char* kReference =
     R"cpp(#include <cstdint>
           extern "C" void slow_scale_reference(const double* x, double* y, std::int64_t rows, std::int64_t columns) {
             for (std::int64_t i = 0; i < rows * columns; ++i) y[i] = 2 * x[i];
           }
-)cpp";
+    )cpp";
 
 class AtATerminal : public ProgramTest {
  protected:
@@ -78,8 +78,10 @@ class AtATerminal : public ProgramTest {
     return std::make_unique<test::TerminalSession>(
         std::vector<std::string>{hone(), "run", "slow_scale", "--repo", folder_.path(), "--workspace", folder_ / "w",
                                  "--device", "cpu", "--quick"},
-        std::map<std::string, std::string>{
-            {"HONE_SETTINGS_DIR", folder_ / "settings"}, {"HONE_CACHE_DIR", folder_ / "cache"}, {"TERM", "xterm"}});
+        std::map<std::string, std::string>{{"HONE_SETTINGS_DIR", folder_ / "settings"},
+                                           {"HONE_CACHE_DIR", folder_ / "cache"},
+                                           {"TERM", "xterm"},
+                                           {"NO_COLOR", "1"}});
   }
   std::string workspace_file(const std::string& name) { return *files_.read(folder_ / ("w/slow_scale/" + name)); }
 };
@@ -101,7 +103,7 @@ TEST_F(AtATerminal, ThePlanIsEditedEachAnswerIsAskedForOnceAndCtrlCRestoresProdu
     run->type("edit the plan\n");
     ASSERT_TRUE(run->shows("order> ")) << run->seen();
     run->type("1\n");
-    ASSERT_TRUE(run->shows("recommended was: Parameter sweep, ")) << run->seen();
+    ASSERT_TRUE(run->shows("recommended was:")) << run->seen();
     ASSERT_TRUE(run->shows(kPlan)) << run->seen();
     run->type("\003");
     EXPECT_EQ(run->wait(), 130) << run->seen();

@@ -157,6 +157,8 @@ TEST_F(Progress, ATerminalHasOneLineWithinItsWidth) {
   progress.stage("profile 1/3");
   progress.step("baseline");
   EXPECT_EQ(take(), "profile 1/3 · baseline");
+  progress.advance(0, 12, "");
+  EXPECT_EQ(take(), "\r\033[Kprofile 1/3 · baseline 0/12");
   pass(1), progress.advance(1, 12, "forward at hidden_size = 2048");
   EXPECT_EQ(take(), "\r\033[Kprofile 1/3 · baseline 1/12 · about 10…");
   progress.advance(2, 12, "");

@@ -38,9 +38,9 @@ class TerminalSession {
 
   void type(const std::string& keys) { (void)!::write(terminal_, keys.data(), keys.size()); }
 
-  // Reads until `text` has come that was not waited for before. False: the program ended, or four minutes went by without it.
+  // Reads until `text` has come that was not waited for before. False: the program ended, or two minutes went by without it.
   bool shows(const std::string& text) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(4);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (std::chrono::steady_clock::now() < deadline) {
       if (const std::size_t at = seen_.find(text, looked_); at != std::string::npos) {
         looked_ = at + text.size();
@@ -66,7 +66,7 @@ class TerminalSession {
  private:
   bool read_more() {
     pollfd ready{terminal_, POLLIN, 0};
-    if (::poll(&ready, 1, 240'000) <= 0) return false;
+    if (::poll(&ready, 1, 120'000) <= 0) return false;
     char bytes[4096];
     const ssize_t count = ::read(terminal_, bytes, sizeof bytes);
     if (count <= 0) return false;  // the program has closed its end
