@@ -1,6 +1,7 @@
 #include "device/cache_knee.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hone::device {
 
@@ -58,7 +59,7 @@ std::int64_t effective_cache_bytes(const std::vector<CachePoint>& curve) {
     if (held > 0 && fallen_in_a_row == 2) break;
     if (hits >= fallen) held = std::max(held, hits * static_cast<double>(point.bytes));
   }
-  return static_cast<std::int64_t>(held);
+  return std::llround(held);
 }
 
 }  // namespace hone::device

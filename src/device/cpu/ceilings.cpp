@@ -59,7 +59,7 @@ class Measurement {
     keep("memory_latency_ns", measure_memory_latency());
     keep("launch_latency_ns", measure_launch_latency());
     result_.source = model::Source::measured;
-    result_.conditions.clock_mhz = summarize(std::move(clocks_mhz_)).p50;
+    if (!clocks_mhz_.empty()) result_.conditions.clock_mhz = summarize(std::move(clocks_mhz_)).p50;
     return std::move(result_);
   }
 
