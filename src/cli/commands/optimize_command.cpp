@@ -34,7 +34,6 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   options.build_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostBuildThreads));
   options.command = context.meant.command_line;
   options.autonomous = context.meant.autonomous;
-  options.autonomous = context.meant.autonomous;
   options.alone = last;
   options.next_command = suggested(context.typed, "finalize", context.meant.request.kernel);
   auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
