@@ -1,7 +1,9 @@
 // A stop in the middle of a gate of a built-in kernel is no verdict on the kernel.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "device/cpu/cpu_device.hpp"
 #include "device/stoppable.hpp"
@@ -19,11 +21,11 @@ class StopAfterACompilation final : public base::Processes {
     auto outcome = system_.run(command);
     const bool version = command.arguments.back() == "--version";
     compilations += version ? 0 : 1;
-    stop_ = stop_ || !version;
+    if (!version) stop_ = true;
     return outcome;
   }
   std::optional<std::string> find(const std::string& program) override { return system_.find(program); }
-  int compilations = 0;
+  std::atomic<int> compilations{0};
 
  private:
   base::SystemProcesses system_;
@@ -50,7 +52,9 @@ TEST(NativeGate, EndsBetweenTwoRunsWhenItIsStopped) {
   const auto gate = (*session)->gate((*session)->original(), GateLevel::full);
   ASSERT_FALSE(gate) << gate->first_failure;
   EXPECT_EQ(gate.error().kind, base::ErrorKind::interrupted);
-  EXPECT_EQ(processes.compilations, 1);
+  EXPECT_GE(processes.compilations, 1);
+  EXPECT_LE(processes.compilations, std::max(1, static_cast<int>(std::thread::hardware_concurrency())))
+      << "those that had begun when it was stopped, one on each core";
 }
 
 }  // namespace
