@@ -4,7 +4,7 @@
 //   kill KILLS --write    also writes the table to results/cpu/kill.md
 //   --kernel NAME (default rms_norm), --seed N, --folder DIR (default build/kill; emptied first), --hone FILE
 //
-// A campaign is one `hone run` of a kernel's forward pass at two small sizes, in a fresh workspace, killed and started again until it
+// A campaign is one `hone run` of a kernel's forward pass at two small sizes, one variant, in a fresh workspace, killed and started again until it
 // comes to its end. Instants are uniform over the time that a whole run takes. Every second campaign begins with installed
 // settings that suit another machine (one thread, narrow vectors), so that a winner is there to be installed over them; the
 // others begin without a settings file. After every kill:
@@ -171,7 +171,7 @@ class Campaigns {
                          "--scope",
                          "forward",
                          "--max-variants",
-                         "2",
+                         "1",
                          "--autonomous",
                          "--verbose",
                          "--workspace",
