@@ -12,7 +12,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-constexpr const char* kRun = "relu_squared --quick --sizes 64,128 --scope forward --max-variants 2 --autonomous";
+constexpr const char* kRun = "relu_squared --quick --sizes 64,128 --scope forward --max-variants 1 --autonomous";
 
 class FullDisk : public ProgramTest {
  protected:
