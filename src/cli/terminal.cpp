@@ -184,6 +184,11 @@ void TerminalProgress::say(const std::string& detail) {
   }
 }
 
+void TerminalProgress::stage(const std::string& name) {
+  stage_ = name;
+  pace_ = {};
+}
+
 void TerminalProgress::step(const std::string& title) {
   pace_.step(title, now_s());
   if (live_ || verbose_ || !said_s_ || now_s() - *said_s_ >= kBetweenLines_s) say("");

@@ -42,7 +42,7 @@ class TerminalProgress final : public stages::Progress {
   // `live`: the stream is a terminal and one line is redrawn; otherwise a line at most every 10 s, or with `verbose` each of them.
   TerminalProgress(std::ostream& out, base::Clock& clock, bool live, bool verbose, std::size_t width = 100);
   ~TerminalProgress() override;
-  void stage(const std::string& name) { stage_ = name; }  // "optimize 2/3"
+  void stage(const std::string& name);  // "optimize 2/3": its weights are not those of the stage before
   void expect(const std::vector<stages::Work>& rest) override { pace_.expect(rest); }
   void step(const std::string& title) override;
   void advance(int done, int total, const std::string& detail) override;

@@ -145,6 +145,18 @@ TEST_F(Progress, PlainLinesComeAtMostEveryTenSeconds) {
   EXPECT_EQ(take(), "v1 accepted\n") << "what is worth keeping does not wait";
 }
 
+TEST_F(Progress, OneStagesPaceSaysNothingAboutTheNext) {
+  TerminalProgress progress(out, clock, false, true);
+  progress.stage("profile 1/3");
+  progress.step("baseline");
+  progress.advance(0, 2, ""), pass(5), progress.advance(1, 2, "");
+  progress.stage("optimize 2/3");
+  progress.expect({{"sweep forward", 20, 1}});
+  take();
+  progress.step("sweep forward");
+  EXPECT_EQ(take(), "[  5.0 s] optimize 2/3 · sweep forward\n");
+}
+
 TEST_F(Progress, VerboseSaysEachUnit) {
   TerminalProgress progress(out, clock, false, true);
   progress.step("sweep forward");

@@ -169,9 +169,10 @@ class Optimization {
                            variant.edits.front().content);
   }
 
-  // As progress names it. The weight is that of a verdict over a screening of the sweep, of rms_norm on two cores.
+  // As progress names it. The weight is the time of a cell's verdict over that of a screening of the sweep (sweep.cpp).
   Work evaluation_of(const model::Variant& variant) const {
-    return {fmt::format("{}: {}", variant.id, variant.title), static_cast<int>(all_cells(lab_.described()).size()), 8};
+    return {fmt::format("{}: {}", variant.id, variant.title), static_cast<int>(all_cells(lab_.described()).size()),
+            3.5};
   }
 
   // Notes with hypothesis and prediction, and the variant itself, are on the disk before it runs.
