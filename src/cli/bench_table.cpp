@@ -150,7 +150,7 @@ base::Result<void> bench_kernel(const repository::Described& kernel, repository:
 namespace {
 
 // A kernel against each other provider: geometric mean of the ratios of medians, and the row where it does worst.
-void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
+void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows, const render::Style& style) {
   std::vector<std::string> others;
   for (const BenchRow& row : rows)
     if (!row.own && std::find(others.begin(), others.end(), row.provider) == others.end())
@@ -173,9 +173,12 @@ void print_ratios(std::ostream& out, const std::vector<BenchRow>& rows) {
       if (!worst_row || ratio < worst) worst = ratio, worst_row = &row;
     }
     if (count > 0)
-      out << fmt::format("{} against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}\n",
-                         held->provider, other, std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode,
-                         worst_row->shape);
+      out << render::labelled(
+          "",
+          fmt::format("{} against {}: {:.2f} x as fast (geometric mean of {} rows), least {:.2f} x in {} {} {}",
+                      held->provider, other, std::exp(sum / count), count, worst, worst_row->kernel, worst_row->mode,
+                      worst_row->shape),
+          style, 0);
   }
 }
 
@@ -216,10 +219,13 @@ render::Table table_of(const std::vector<BenchRow>& rows) {
 
 void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const model::Ceilings& ceilings,
                  const render::Style& style) {
+  using render::Align;
+  render::Table rates({{"ceiling"}, {"GB/s", Align::right}, {"p20", Align::right}, {"p80", Align::right}});
+  const auto gigabytes = [](double rate) { return fmt::format("{:.2f}", rate / 1e9); };
   for (const auto& [name, ceiling] : ceilings.by_name)
     if (name.find("bytes_per_s") != std::string::npos)
-      out << fmt::format("{:<28}{:8.2f} GB/s (p20 {:.2f}, p80 {:.2f})\n", name, ceiling.p50 / 1e9, ceiling.p20 / 1e9,
-                         ceiling.p80 / 1e9);
+      rates.add_row({name, gigabytes(ceiling.p50), gigabytes(ceiling.p20), gigabytes(ceiling.p80)});
+  if (!rates.empty()) out << rates.terminal(style);
   out << "\n" << table_of(rows).terminal(style) << "\n";
   for (const std::string& line :
        render::wrap("GB/s counts the minimum traffic of the pass (each input read once, each output written once); "
@@ -229,7 +235,7 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
                     "providers of a row are interleaved in one session.",
                     style.width))
     out << line << "\n";
-  print_ratios(out, rows);
+  print_ratios(out, rows, style);
 }
 
 std::string bench_json(const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {

@@ -42,8 +42,7 @@ base::Error unknown_word(const std::string& word, const CommandSpec& command) {
 
 // The value of a list with a mark below one of its items.
 std::string marked(const std::string& flag, const std::string& value, std::size_t at) {
-  constexpr const char* kBelow = "\n            ";  // the column where base::describe begins its texts
-  return flag + ", column " + std::to_string(at + 1) + kBelow + value + kBelow + std::string(at, ' ') + "^";
+  return fmt::format("{}, column {}\n{}\n{}^", flag, at + 1, value, std::string(at, ' '));
 }
 
 bool is_list(const Flag& flag) { return flag.kind == FlagKind::list || flag.kind == FlagKind::sizes; }

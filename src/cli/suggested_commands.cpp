@@ -76,8 +76,12 @@ std::string completed(const std::string& text, const Typed& typed, const std::st
         made += " " + kernel;
       }
     }
-    // Up to the quote or the line's end the text is the command's own.
-    made += carried(typed, *next, text.substr(end, text.find_first_of("'\n", end) - end));
+    // Up to the quote the text is the command's own; without one, the command ends here.
+    const std::size_t closing = text.find_first_of("'\n", end);
+    const bool between_quotes = at > 0 && text[at - 1] == '\'' && closing != std::string::npos;
+    const std::string rest = text.substr(end, closing - end);
+    if (between_quotes) made += rest, end = closing;
+    made += carried(typed, *next, rest);
     done = end;
   }
   return made + text.substr(done);

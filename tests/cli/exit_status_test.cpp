@@ -17,6 +17,9 @@ class ExitStatus : public ProgramTest {
     std::ofstream(folder_ / "broken.toml") << "name = \n";
     std::filesystem::create_directory(folder_ / "empty");
     workspace_ = folder_ / "w";
+    // Not the folder that other tests are started in at the same time.
+    std::filesystem::create_directories(folder_ / "configuration/hone");
+    std::ofstream(folder_ / "configuration/hone/config.toml") << "[defaults]\nworkspace = \"" << workspace_ << "\"\n";
   }
   void expect(int status, const std::vector<std::vector<std::string>>& commands,
               const std::map<std::string, std::string>& environment = {}) {

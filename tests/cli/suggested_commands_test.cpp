@@ -48,7 +48,7 @@ TEST(SuggestedCommands, InATextAreCompletedOnce) {
   EXPECT_EQ(done("profile again: hone profile a."), "profile again: hone profile a" + flags + ".");
   EXPECT_EQ(done("'hone list --repo here' shows all"), "'hone list --repo here' shows all");
   EXPECT_EQ(done("'hone list' shows all; 'hone history list'"),
-            "'hone list --repo \"my kernels\"' shows all; 'hone history --workspace w list'");
+            "'hone list --repo \"my kernels\"' shows all; 'hone history list --workspace w'");
   EXPECT_EQ(done("'hone doctor' shows the device, restart hone"), "'hone doctor' shows the device, restart hone");
 }
 

@@ -62,9 +62,7 @@ class Scanner {
   base::Error error(std::size_t where, const std::string& expected, const std::string& remedy) const {
     const std::string rest = where < text_.size() ? "'" + text_.substr(where) + "'" : "the end of the text";
     return {base::ErrorKind::usage, expected, rest,
-            fmt::format("--target-metric, column {}\n            {}\n            {}^", where + 1, text_,
-                        std::string(where, ' ')),
-            remedy};
+            fmt::format("--target-metric, column {}\n{}\n{}^", where + 1, text_, std::string(where, ' ')), remedy};
   }
 
  private:
