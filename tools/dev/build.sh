@@ -1,7 +1,7 @@
 # CMake, Ninja and ctest as ./dev uses them; sourced by ./dev.
 source tools/dev/progress.sh
 
-# CPU time of one source file, compiled and linked, in seconds: the whole of hone on 2 cores with g++ 12.
+# CPU time of one source file, compiled and linked, in seconds; './dev bench build' measures it.
 cpu_seconds_per_source=2
 
 # announce TARGET...: before a first build, what will happen and how long it takes. `afterwards` says what follows.
