@@ -412,6 +412,32 @@ TEST_F(Finalize, APersonMayTakeItBackOrChooseAnother) {
   EXPECT_THAT(production(), HasSubstr("\"v1\""));
 }
 
+TEST_F(Finalize, WhatAPersonChoseIsAskedAgainOnlyAfterItsEnd) {
+  person.present = true;
+  person.replies = {{stages::Choice::another, "v1"}};
+  world.on_sample = [&](int) { interrupted = !person.questions.empty(); };  // while v1 is measured anew
+  const auto stopped = finalize("", false);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
+  EXPECT_FALSE(installed());
+
+  interrupted = false;
+  world.on_sample = nullptr;
+  person.replies = {{stages::Choice::accept, ""}};
+  const auto resumed = finalize("", false);
+  ASSERT_TRUE(resumed) << base::describe(resumed.error());
+  EXPECT_EQ(resumed->report.winner, "v1");
+  ASSERT_EQ(person.questions.size(), 2u);
+  EXPECT_THAT(person.questions[1].headline, HasSubstr("v1 is in production"));
+
+  ASSERT_TRUE(files.remove_recursively("production"));
+  const auto anew = finalize("", false);  // nobody answers: taken back
+  ASSERT_TRUE(anew) << base::describe(anew.error());
+  EXPECT_EQ(anew->ending, Ending::reverted);
+  ASSERT_EQ(person.questions.size(), 3u);
+  EXPECT_THAT(person.questions[2].headline, HasSubstr("v2 is in production"));
+}
+
 // The sweep had the knobs of these strategies: they have been tried.
 TEST_F(Finalize, WhatTheSweepHasTriedIsNotCalledUntried) {
   for (const char* strategy : {"rows-per-program", "prefetch"})
