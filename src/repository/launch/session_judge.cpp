@@ -11,7 +11,9 @@ namespace hone::repository::launch {
 base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, GateLevel level) {
   const bool full = level == GateLevel::full;
   const Verification verification{device_, *operation_, launcher_.bind(variant), launcher_.bind({})};
-  const std::vector<ProblemPtr> problems = operation_->cases(full ? Extent::full : Extent::smoke, full, sizes_);
+  // Settings are installed for one type and change nothing for the others. A changed source is what others may come to run.
+  const bool every_dtype = full && !variant.edits.empty();
+  const std::vector<ProblemPtr> problems = operation_->cases(full ? Extent::full : Extent::smoke, every_dtype, sizes_);
   compile_cases(problems, variant);
   compile_cases(problems, {});
   GateResult gate;
