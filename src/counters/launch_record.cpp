@@ -199,9 +199,12 @@ std::string profile_name_of(std::string_view metric) {
 
 std::vector<std::string> metrics_of(std::string_view wanted) {
   std::vector<std::string> names;
-  for (const Name& each : kNames)
-    if (profile_name(each.field) == wanted && std::find(names.begin(), names.end(), each.text) == names.end())
-      names.emplace_back(each.text);
+  for (const Name& each : kNames) {
+    // A name that stands for two metrics, by its unit, is the first one's.
+    if (profile_name_of(each.text) != wanted || std::find(names.begin(), names.end(), each.text) != names.end())
+      continue;
+    names.emplace_back(each.text);
+  }
   return names;
 }
 

@@ -212,6 +212,10 @@ const std::vector<WordText>& other_texts() {
 const std::vector<WordText>& origins_of_variants() {
   static const std::vector<WordText> texts = {
       {"baseline", "The kernel as it was found: v0.", "It is what all variants are compared with.", "", kArchitecture},
+      {"thread-count", "The threads that a kernel for processors works with.", "A knob of built-in kernels.",
+       "Fewer than the cores can be faster where memory is the limit.", kArchitecture},
+      {"prefetch-distance", "How far ahead a kernel for processors prefetches.", "A knob of built-in kernels.",
+       "Hardware prefetch already covers sequential streams.", kArchitecture},
       {"combination", "The parts of a mixed variant that won, the rest from the best variant.",
        "hone makes it where a variant is faster in some cells and slower in others.", "", kArchitecture},
       {"proposer", "A variant whose source a program wrote.", "--proposer names the program.", "", kArchitecture},

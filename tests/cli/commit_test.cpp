@@ -39,7 +39,7 @@ TEST(Commit, NamesTheGainAndCommitsTheKernelAlone) {
   EXPECT_EQ(processes.commands[2].arguments,
             (std::vector<std::string>{"git", "add", "--", "/co/src/liger_kernel/ops/rms_norm.py"}));
   const auto& commit = processes.commands[3].arguments;
-  EXPECT_EQ(commit[4], "[Perf] Optimize rms_norm kernel: backward up to 1.4x faster");
+  EXPECT_EQ(commit[4], "[Perf] Optimize rms_norm kernel: backward up to 1.39x faster");
   EXPECT_EQ(commit.back(), "/co/src/liger_kernel/ops/rms_norm.py");
   for (const base::Command& command : processes.commands) EXPECT_EQ(command.directory, "/co");
 }

@@ -61,7 +61,7 @@ class Explain : public ProgramTest {};
 TEST_F(Explain, SaysWhatAWordMeansHowItIsDecidedAndWhatToDo) {
   EXPECT_THAT(run({"explain", "latency-bound"}).output,
               AllOf(HasSubstr("latency-bound  (class)"), HasSubstr("No unit reaches 60 %"), HasSubstr("grid-sizing"),
-                    HasSubstr("Kernel Profiling Guide")));
+                    HasSubstr("NVIDIA Nsight Compute")));
   EXPECT_THAT(run({"explain", "tail", "wave"}).output, HasSubstr("tail wave  (limiter)"));
   EXPECT_THAT(run({"explain", "Achieved Occupancy"}).output,
               AllOf(HasSubstr("occupancy_pct  (metric)"), HasSubstr("sm__warps_active")));

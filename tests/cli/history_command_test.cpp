@@ -62,9 +62,9 @@ TEST_F(HistoryCommand, WhatCanNotBeReadOrIsNoRunIsSaid) {
   expect_refused(history({}), 3, "no such file");
   keep_run(1.0, "aaaa");
   expect_refused(history({"show", "7"}), 2, "'7'");
-  expect_refused(history({"show"}), 2, "hone history list");
+  expect_refused(history({"show"}), 2, "1 run ids after 'show'");
   expect_refused(history({"forget"}), 2, "'forget'");
-  expect_refused(history({"compare", "1"}), 2, "hone history list");
+  expect_refused(history({"compare", "1"}), 2, "2 run ids after 'compare'");
   keep_run(1.0, "aaaa", "swiglu");
   for (const char* what : {"regressions", "list"}) {
     expect_refused(history({what, "--kernel", "nosuch"}), 2, "rms_norm, swiglu");

@@ -63,7 +63,7 @@ Json json_of(const Term& term) {
 
 void print_block(std::ostream& out, const std::string& label, const std::string& text, const render::Style& style) {
   if (text.empty()) return;
-  constexpr std::size_t kLabel = 12;
+  constexpr std::size_t kLabel = 14;
   const std::size_t width = style.width > kLabel + 20 ? style.width - kLabel : 20;
   bool first = true;
   for (const std::string& line : render::wrap(text, width)) {

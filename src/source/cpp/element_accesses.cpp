@@ -82,7 +82,7 @@ class BodyReader {
     for (const model::CppParameter& parameter : kernel_.params) {
       types_[parameter.name] = parameter.type;
       const bool view = has(parameter.type, "span") || has(parameter.type, "vector<");
-      if (parameter.pointer || view) aliases_[parameter.name] = {parameter.name, Step::same};
+      if (parameter.pointer || view) aliases_[parameter.name] = {parameter.name, Node()};
       floats_ = floats_ || is_float(parameter.type);
       doubles_ = doubles_ || has(parameter.type, "double");
     }
@@ -108,9 +108,10 @@ class BodyReader {
   }
 
  private:
+  // A pointer that leads to a parameter. `value`: what it was set to; none: it is the parameter itself.
   struct Alias {
     std::string base;
-    Step step = Step::same;
+    Node value;
   };
 
   std::vector<Node> loops_around(Node node) const {
@@ -153,6 +154,12 @@ class BodyReader {
     return step_of(known->second, loops);
   }
 
+  Step step_of_alias(const Alias& alias, const std::vector<Node>& loops) const {
+    if (!alias.value) return Step::same;
+    const bool set_in_loop = cuda_ || (!loops.empty() && loops.front().contains(alias.value));
+    return set_in_loop ? step_of(alias.value, loops) : Step::same;
+  }
+
   bool changes(Node expression, const std::vector<Node>& loops) const {
     if (source_of(expression, loops)) return true;
     for (Node node : expression.descendants()) {
@@ -177,7 +184,8 @@ class BodyReader {
     if (const auto source = source_of(expression, loops)) return *source;
     if (expression.is(Kind::identifier)) {
       const auto alias = aliases_.find(std::string(expression.text()));
-      return alias != aliases_.end() ? alias->second.step : step_of_name(std::string(expression.text()), loops);
+      return alias != aliases_.end() ? step_of_alias(alias->second, loops)
+                                     : step_of_name(std::string(expression.text()), loops);
     }
     if (expression.is(Kind::cast_expression)) return step_of(expression.child(Field::value), loops);
     if (expression.is(Kind::call_expression)) {
@@ -204,7 +212,7 @@ class BodyReader {
   }
 
   // The parameter that a pointer expression leads to.
-  std::optional<Alias> alias_of(Node expression, const std::vector<Node>& loops) const {
+  std::optional<Alias> alias_of(Node expression) const {
     const auto known = [&](Node node) {
       return node.is(Kind::identifier) ? aliases_.find(std::string(node.text())) : aliases_.end();
     };
@@ -218,7 +226,7 @@ class BodyReader {
     if (found == aliases_.end()) return std::nullopt;
     for (Node up = at.parent(); up && expression.contains(up); up = up.parent())
       if (up.is(Kind::subscript_expression) && !up.parent().is(Kind::pointer_expression)) return std::nullopt;
-    return Alias{found->second.base, at == expression ? found->second.step : step_of(expression, loops)};
+    return at == expression ? found->second : Alias{found->second.base, expression};
   }
 
   void read_declaration(Node declaration) {
@@ -237,11 +245,9 @@ class BodyReader {
         if (part == value) break;
         pointer = pointer || part.is(Kind::pointer_declarator);
       }
-      const std::vector<Node> loops = loops_around(declaration);
-      looks_left_ = kMostLooks;
       const bool is_cast_to_pointer = has(text_of(value), "_cast<") && has(text_of(value), "*>");
       if (pointer || (type == "auto" && is_cast_to_pointer)) {
-        if (auto alias = alias_of(value, loops)) aliases_[name] = *alias;
+        if (auto alias = alias_of(value)) aliases_[name] = *alias;
         continue;
       }
       values_[name] = value;
@@ -289,7 +295,7 @@ class BodyReader {
         const std::string callee = last_part(text_of(value.child(Field::function)));
         if (has(callee, "max")) op = "max";
         if (has(callee, "min")) op = "min";
-        if (starts(callee, "fma")) op = "sum";
+        if (callee == "fma" || callee == "fmaf") op = "sum";
       }
     }
     if (op.empty()) return;
@@ -319,7 +325,7 @@ class BodyReader {
     access.index = text_of(index);
     access.loop_depth = static_cast<int>(loops.size());
     if (!loops.empty()) access.loop_line = loops.front().line();
-    access.step = added(alias->second.step, step_of(index, loops));
+    access.step = added(step_of_alias(alias->second, loops), step_of(index, loops));
     note_narrow_offset(index);
     Node user = subscript.parent();
     while (user && user.text() == "(" + std::string(subscript.text()) + ")") user = user.parent();

@@ -274,7 +274,9 @@ TEST_F(ManifestTest, WhatDoesNotCompileIsNamedInTheUsersFilesAndCompiledOnce) {
 
   // A call that hone wrote does not fit the function: the place is the launch in the manifest.
   write("row_scale.cpp", kKernelText);
-  write("hone.toml", changed("\"bias\"] }\nreference", "\"bias\", \"rows\"] }\nreference"));
+  write("hone.toml",
+        replaced(changed("\"bias\"] }\nreference", "\"bias\", \"rows\"] }\nreference"), "\"row_scale_reference\" }",
+                 "\"row_scale_reference\", arguments = [\"x\", \"factor\", \"y\", \"rows\", \"columns\", \"bias\"] }"));
   session = opened();
   ASSERT_NE(session, nullptr);
   const std::vector<launch::CaseResult> wrong = verified();
