@@ -110,8 +110,8 @@ void add_classes(std::vector<Term>& terms) {
 void add_limiters(std::vector<Term>& terms) {
   for (const LimiterText& limiter : limiter_texts()) {
     std::vector<std::string> words;
-    for (const Strategy& strategy : all_strategies())
-      if (lifts(strategy.word, limiter.word)) words.push_back(strategy.word);
+    for (const std::string& word : strategies_for(BottleneckClass::latency_bound, {limiter.word}, true))
+      if (lifts(word, limiter.word)) words.push_back(word);
     const std::string first = words.empty() ? limiter.to_do : "First: " + titles_of(words) + ".";
     terms.push_back(
         {limiter.word, "limiter", limiter.meaning, limiter.decided, first, {"docs/diagnosis.md", limiter.source}});
