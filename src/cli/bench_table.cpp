@@ -188,10 +188,10 @@ std::string note_of(const BenchRow& row) {
   return few.empty() ? "disturbed" : "disturbed, " + few;
 }
 
-render::Table table_of(const std::vector<BenchRow>& rows) {
+// The rows of one kernel, whose name stands above them.
+render::Table table_of(const std::vector<BenchRow>& rows, const std::string& kernel) {
   using render::Align;
-  render::Table table({{"kernel"},
-                       {"mode"},
+  render::Table table({{"mode"},
                        {"dtype", Align::left, 2},
                        {"shape"},
                        {"provider"},
@@ -201,7 +201,8 @@ render::Table table_of(const std::vector<BenchRow>& rows) {
                        {"ceiling", Align::right},
                        {"note"}});
   for (const BenchRow& row : rows) {
-    std::vector<std::string> cells = {row.kernel, row.mode, row.dtype, row.shape, row.provider};
+    if (row.kernel != kernel) continue;
+    std::vector<std::string> cells = {row.mode, row.dtype, row.shape, row.provider};
     if (row.missing.empty() && row.device_ms.p50 > 0) {
       cells.insert(cells.end(), {fmt::format("{:.4f}", row.device_ms.p50), fmt::format("{:.4f}", row.wall_ms.p50),
                                  fmt::format("{:.2f}", row.bytes / row.device_ms.p50 / 1e6),
@@ -226,7 +227,13 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
     if (name.find("bytes_per_s") != std::string::npos)
       rates.add_row({name, gigabytes(ceiling.p50), gigabytes(ceiling.p20), gigabytes(ceiling.p80)});
   if (!rates.empty()) out << rates.terminal(style);
-  out << "\n" << table_of(rows).terminal(style) << "\n";
+  std::string kernel;
+  for (const BenchRow& row : rows) {
+    if (row.kernel == kernel) continue;
+    kernel = row.kernel;
+    out << "\n" << style.paint(kernel, render::Ink::bold) << "\n" << table_of(rows, kernel).terminal(style);
+  }
+  out << "\n";
   for (const std::string& line :
        render::wrap("GB/s counts the minimum traffic of the pass (each input read once, each output written once); "
                     "ceiling is the share of the roofline bound, which the ceiling's own program gave between the "

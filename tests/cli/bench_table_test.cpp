@@ -67,7 +67,8 @@ TEST_F(BenchTable, FitsTheTerminal) {
     ceilings.by_name["copy_bytes_per_s"] = {1e12, 2e12, 3e12, 5};
     print_bench(text, rows, ceilings, {false, width});
     for (const std::string& line : base::split(text.str(), '\n')) EXPECT_LE(render::display_width(line), width) << line;
-    EXPECT_THAT(text.str(), HasSubstr("ceiling"));
+    for (const char* whole : {"rms_norm\n", "backward", "provider", "native", "ceiling"})
+      EXPECT_THAT(text.str(), HasSubstr(whole)) << width;
   }
 }
 
