@@ -45,7 +45,7 @@ TEST_F(Output, AClosedPipeEndsItSilently) {
   for (const char* command : {"\"$HONE\" list", "\"$HONE\" list --json", "\"$HONE\" man", "\"$HONE\" --help",
                               "\"$HONE\" audit \"$FOLDER/softmax.py\"", "\"$HONE\" completions bash", "\"$HONE\" -V",
                               // more than a stream's buffer holds
-                              "\"$HONE\" audit \"" HONE_SOURCE_DIR "/kernels/tile\" --json"})
+                              "\"$HONE\" audit \"" HONE_SOURCE_DIR "/examples\" --json"})
     EXPECT_EQ(into_closed_pipe(command).error, "status=0\n") << command;
   // What went wrong besides is said all the same.
   const auto refused = into_closed_pipe("\"$HONE\" list --repo /nowhere");
