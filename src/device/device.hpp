@@ -90,10 +90,10 @@ struct CeilingOptions {
   bool stopped() const { return stop != nullptr && stop->load(); }
 };
 
-// Launches of ceiling programs, and what one run of them moves and computes.
+// The launches of a ceiling's program, and the bytes or operations of one run of them.
 struct CeilingRun {
   std::vector<Launch> launches;
-  double bytes_read = 0, bytes_written = 0, flops = 0;
+  double amount = 0;
 };
 
 // The programs behind the ceilings in the shapes that were fastest, with buffers of their own: what runs beside a kernel to tell
@@ -101,10 +101,9 @@ struct CeilingRun {
 class CeilingPrograms {
  public:
   virtual ~CeilingPrograms() = default;
-  // A run with this mix of traffic, scaled down to what the buffers hold and up to what a bandwidth can be measured with: as
-  // many bytes copied as are both read and written, the rest read or written alone.
-  virtual CeilingRun traffic(double bytes_read, double bytes_written) const = 0;
-  virtual CeilingRun arithmetic() const = 0;  // fp32 multiply-adds
+  // The program of a bandwidth or of fma_flops_per_s, of the size at which the ceiling is measured: another size or mix would
+  // have other fixed costs. Without launches where there is none.
+  virtual CeilingRun run_of(const std::string& ceiling) const = 0;
 };
 
 class Device {

@@ -21,7 +21,6 @@ constexpr int kMeasuring = 1;  // counts up when the way of measuring changes, s
 constexpr std::uint64_t kLargestFile = 1 << 20;
 constexpr int kLooks = 5;
 constexpr const char* kOriginNote = "origin: ";  // of the run that tells it, so it is not kept
-constexpr double kWholeBuffers = 1e18;           // bytes: more than any buffer
 
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f} GB/s", bytes_per_s / 1e9); }
 
@@ -128,12 +127,12 @@ base::Result<std::optional<model::Ceiling>> DeviceCeilings::look(const model::Ce
   if (!programs) return programs.error();
   if (*programs == nullptr) return std::optional<model::Ceiling>();
   programs_ = std::move(*programs);
-  const device::CeilingRun run = programs_->traffic(kWholeBuffers, kWholeBuffers);
+  const device::CeilingRun run = programs_->run_of(quickest_copy(ceilings));
   std::vector<double> rates;
   for (int i = 0; i <= kLooks; ++i) {
     auto sample = device_.time(run.launches, {});
     if (!sample) return sample.error();
-    if (i > 0) rates.push_back((run.bytes_read + run.bytes_written) / std::max(1.0, sample->device_ns) * 1e9);
+    if (i > 0) rates.push_back(run.amount / std::max(1.0, sample->device_ns) * 1e9);
   }
   const auto at = [&](double p) { return measure::quantile(rates, p).value_or(0); };
   return std::optional<model::Ceiling>({at(0.2), at(0.5), at(0.8), kLooks, ""});
@@ -215,8 +214,7 @@ void DeviceCeilings::take(const model::Ceilings& ceilings) {
 }
 
 base::Result<CeilingSubject> DeviceCeilings::beside(const PassFloor& floor) {
-  const bool matrix = floor.ceiling.starts_with("matrix_");
-  if (!known_ || known_->by_name.empty() || floor.ceiling.empty() || matrix) return CeilingSubject{};
+  if (!known_ || !(known_->p50(floor.ceiling) > 0)) return CeilingSubject{};
   if (programs_ == nullptr) {
     auto programs = device_.ceiling_programs(*known_);
     if (!programs && programs.error().kind == base::ErrorKind::interrupted) return programs.error();
@@ -224,16 +222,12 @@ base::Result<CeilingSubject> DeviceCeilings::beside(const PassFloor& floor) {
     programs_ = std::move(*programs);
   }
   if (programs_ == nullptr) return CeilingSubject{};
-  const bool arithmetic = floor.ceiling.ends_with("_flops_per_s");
-  const device::CeilingRun run =
-      arithmetic ? programs_->arithmetic() : programs_->traffic(floor.bytes_read, floor.bytes_written);
+  const device::CeilingRun run = programs_->run_of(floor.ceiling);
   if (run.launches.empty()) return CeilingSubject{};
   auto subject = std::make_unique<LaunchSubject>("ceiling", device_);
   subject->add(
       run.launches, [] { return base::Result<void>(); }, programs_);
-  const measure::PhysicsFloor at_ceilings =
-      measure::physics_floor({run.bytes_read, run.bytes_written, run.flops}, *known_);
-  return CeilingSubject{std::move(subject), at_ceilings.reference_ns, ""};
+  return CeilingSubject{std::move(subject), run.amount / known_->p50(floor.ceiling) * 1e9, ""};
 }
 
 }  // namespace hone::repository

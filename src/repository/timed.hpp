@@ -40,7 +40,6 @@ struct PassFloor {
   double floor_ms = 0;          // at the measured ceilings: what headroom and shares are taken against
   double physics_floor_ms = 0;  // nothing correct is faster: what stops a variant
   std::string ceiling;          // the ceiling that takes most of floor_ms
-  double bytes_read = 0, bytes_written = 0;
 };
 
 // The program of the ceiling that binds a pass, to be run beside it, and its time at the ceilings in use.

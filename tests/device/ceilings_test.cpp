@@ -75,29 +75,31 @@ TEST_F(CeilingsTest, TheFastestShapesRunBesideAKernel) {
   EXPECT_EQ(ceilings->by_name.at("copy_streaming_bytes_per_s").program, "ceiling_copy_streaming_4");
   const auto bench = CeilingBench::make(played, 2, 128 << 20, *ceilings);
   ASSERT_TRUE(bench);
-  const CeilingRun run = (*bench)->traffic(64 << 20, 32 << 20);
-  ASSERT_EQ(run.launches.size(), 2U);
-  EXPECT_EQ(run.launches[0].entry, "ceiling_copy_streaming_4");
-  EXPECT_EQ(run.launches[1].entry, "ceiling_read_1");
-  EXPECT_EQ(run.bytes_read, 64 << 20);
-  EXPECT_EQ(run.bytes_written, 32 << 20);
+  const CeilingRun copy = (*bench)->run_of("copy_streaming_bytes_per_s");
+  ASSERT_EQ(copy.launches.size(), 1U);
+  EXPECT_EQ(copy.launches[0].entry, "ceiling_copy_streaming_4");
+  EXPECT_EQ(copy.amount, 256 << 20);
+  EXPECT_EQ((*bench)->run_of("read_bytes_per_s").launches.front().entry, "ceiling_read_1");
+  EXPECT_EQ((*bench)->run_of("read_bytes_per_s").amount, 128 << 20);
+  EXPECT_TRUE((*bench)->run_of("matrix_bf16_flops_per_s").launches.empty());
   model::Ceilings foreign = *ceilings;
   for (auto& [name, ceiling] : foreign.by_name) ceiling.program = "rm -rf /";
   const auto other = CeilingBench::make(played, 2, 128 << 20, foreign);
   ASSERT_TRUE(other);
-  EXPECT_EQ((*other)->traffic(64 << 20, 64 << 20).launches.front().entry, "ceiling_copy_2");
+  EXPECT_EQ((*other)->run_of("copy_bytes_per_s").launches.front().entry, "ceiling_copy_2");
 }
 
 // The real programs: they move what they say, in a run of milliseconds.
 TEST_F(CeilingsTest, ProgramsBesideAKernelRun) {
   auto programs = device_->ceiling_programs({});
   ASSERT_TRUE(programs && *programs);
-  for (const CeilingRun& run : {(*programs)->traffic(1 << 20, 1 << 20), (*programs)->traffic(1 << 20, 0),
-                                (*programs)->traffic(0, 1 << 20), (*programs)->arithmetic()}) {
+  for (const char* name : {"copy_bytes_per_s", "copy_streaming_bytes_per_s", "read_bytes_per_s", "write_bytes_per_s",
+                           "write_streaming_bytes_per_s", "fma_flops_per_s"}) {
+    const CeilingRun run = (*programs)->run_of(name);
     ASSERT_FALSE(run.launches.empty());
     auto sample = device_->time(run.launches, {});
     ASSERT_TRUE(sample) << base::describe(sample.error());
-    EXPECT_GT(run.bytes_read + run.bytes_written + run.flops, 1e7);
+    EXPECT_GT(run.amount, 1e7) << name;
   }
 }
 

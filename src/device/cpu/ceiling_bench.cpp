@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "device/ceiling_mix.hpp"
+#include <utility>
+
 #include "device/cpu/ceiling_programs.hpp"
 
 namespace hone::device::cpu {
@@ -11,8 +12,17 @@ namespace {
 
 constexpr int sink_bytes = 64 * 4096;
 constexpr std::int64_t fma_rounds = 400'000;
-constexpr std::int64_t fewest_bytes =
-    32 << 20;  // of a run beside a kernel: 1 to 2 ms, in which the start does not show
+// The bandwidths, with how many buffers a run of each moves.
+constexpr std::pair<const char*, int> bandwidths[] = {{"copy_bytes_per_s", 2},
+                                                      {"copy_streaming_bytes_per_s", 2},
+                                                      {"read_bytes_per_s", 1},
+                                                      {"write_bytes_per_s", 1},
+                                                      {"write_streaming_bytes_per_s", 1}};
+
+// "copy_streaming_bytes_per_s" -> "ceiling_copy_streaming"
+std::string program_of(const std::string& ceiling) {
+  return "ceiling_" + ceiling.substr(0, ceiling.find("_bytes_per_s"));
+}
 
 ProgramSource ceiling_source() {
   ProgramSource source;
@@ -42,26 +52,15 @@ base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(Device& device, i
     return asked.error();
   if (auto read = device.download(&bench->flops_of_round_, bench->sink(), sizeof bench->flops_of_round_); !read)
     return read.error();
-  bench->copy_ = fastest(shapes, "copy"), bench->read_ = fastest(shapes, "read");
-  bench->write_ = fastest(shapes, "write");
-  return bench;
-}
-
-CeilingBench::Shape CeilingBench::fastest(const model::Ceilings& ceilings, const std::string& kind) {
-  Shape shape = {"ceiling_" + kind, 2};
-  double rate = 0;
-  for (const char* stores : {"", "_streaming"}) {
-    const auto found = ceilings.by_name.find(kind + stores + "_bytes_per_s");
-    if (found == ceilings.by_name.end() || !(found->second.p50 > rate)) continue;
-    // The words come from a file: what is none of the programs does not count.
-    for (const int streams : {1, 2, 4}) {
-      const std::string name = "ceiling_" + kind + stores;
-      if (found->second.program != fmt::format("{}_{}", name, streams)) continue;
-      shape = {name, streams};
-      rate = found->second.p50;
-    }
+  for (const auto& [name, buffers_moved] : bandwidths) {
+    int& streams = bench->streams_[name] = 2;
+    const auto found = shapes.by_name.find(name);
+    // The words may come from a file: what is none of the programs does not count.
+    for (const int shape : {1, 2, 4})
+      if (found != shapes.by_name.end() && found->second.program == fmt::format("{}_{}", program_of(name), shape))
+        streams = shape;
   }
-  return shape;
+  return bench;
 }
 
 Launch CeilingBench::launch(std::string entry, std::int64_t programs, std::vector<Argument> arguments,
@@ -86,13 +85,13 @@ Launch CeilingBench::fma() const { return launch("ceiling_fma", cores_, {sink(),
 
 double CeilingBench::flops_of_fma() const { return static_cast<double>(flops_of_round_ * fma_rounds * cores_); }
 
-CeilingRun CeilingBench::traffic(double bytes_read, double bytes_written) const {
-  const CeilingMix mix = ceiling_mix(bytes_read, bytes_written, fewest_bytes, half_bytes_, kCeilingBlockBytes);
-  CeilingRun run = {{}, mix.bytes_read(), mix.bytes_written(), 0};
-  const Shape& alone = mix.alone_is_read ? read_ : write_;
-  if (mix.copied > 0) run.launches.push_back(bandwidth(copy_.name, copy_.streams, mix.copied));
-  if (mix.alone > 0) run.launches.push_back(bandwidth(alone.name, alone.streams, mix.alone));
-  return run;
+CeilingRun CeilingBench::run_of(const std::string& ceiling) const {
+  if (ceiling == "fma_flops_per_s") return {{fma()}, flops_of_fma()};
+  for (const auto& [name, buffers_moved] : bandwidths)
+    if (ceiling == name)
+      return {{bandwidth(program_of(name), streams_.at(name), half_bytes_)},
+              buffers_moved * static_cast<double>(half_bytes_)};
+  return {};
 }
 
 }  // namespace hone::device::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,13 +18,12 @@ class CeilingBench final : public CeilingPrograms {
  public:
   enum class Buffers { both, read_alone };
   // Two buffers of `half_bytes`, rounded down to whole blocks, of which there must be one; or the one that is read. `shapes`:
-  // ceilings of this device, whose fastest programs traffic() runs; the default shape where they name none.
+  // ceilings of this device, whose fastest programs run_of() runs; the default shape where they name none.
   static base::Result<std::unique_ptr<CeilingBench>> make(Device& device, int cores, std::int64_t half_bytes,
                                                           const model::Ceilings& shapes,
                                                           Buffers buffers = Buffers::both);
 
-  CeilingRun traffic(double bytes_read, double bytes_written) const override;
-  CeilingRun arithmetic() const override { return {{fma()}, 0, 0, flops_of_fma()}; }
+  CeilingRun run_of(const std::string& ceiling) const override;
 
   std::int64_t half_bytes() const { return half_bytes_; }
   // `name`: "ceiling_copy", "ceiling_copy_streaming", "ceiling_read", ...; of each buffer the first `bytes`. Streams: 1, 2, 4.
@@ -37,16 +37,10 @@ class CeilingBench final : public CeilingPrograms {
  private:
   CeilingBench(int cores, std::int64_t half_bytes) : cores_(cores), half_bytes_(half_bytes) {}
 
-  struct Shape {
-    std::string name;
-    int streams = 2;
-  };
-  static Shape fastest(const model::Ceilings& ceilings, const std::string& kind);
-
   int cores_;
   std::int64_t half_bytes_;
   std::int64_t flops_of_round_ = 0;
-  Shape copy_, read_, write_;
+  std::map<std::string, int> streams_;  // of the fastest shape, by the ceiling's name
   std::shared_ptr<Program> program_;
   std::unique_ptr<Buffer> first_, second_, sink_;
 };

@@ -47,6 +47,16 @@ model::Ceiling summarize(std::vector<double> values) {
   return {quantile(values, 0.2), quantile(values, 0.5), quantile(values, 0.8), static_cast<int>(values.size())};
 }
 
+std::int64_t wanted_set_bytes(const CeilingPlan& plan) {
+  const std::int64_t for_reported = std::min(4 * plan.all_last_level_bytes, most_for_reported_bytes);
+  return std::min(std::max({4 * plan.cache_bytes, smallest_set_bytes, for_reported}), largest_set_bytes);
+}
+
+std::int64_t working_set_bytes(const CeilingPlan& plan) {
+  const std::int64_t wanted = wanted_set_bytes(plan);
+  return plan.available_bytes > 0 ? std::min(wanted, plan.available_bytes / 4) : wanted;
+}
+
 class Measurement {
  public:
   Measurement(Device& device, const CeilingPlan& plan, const CeilingOptions& options)
@@ -102,10 +112,7 @@ class Measurement {
 };
 
 base::Result<void> Measurement::prepare() {
-  const std::int64_t wanted = std::max(
-      {4 * plan_.cache_bytes, smallest_set_bytes, std::min(4 * plan_.all_last_level_bytes, most_for_reported_bytes)});
-  std::int64_t set_bytes = std::min(wanted, largest_set_bytes);
-  if (plan_.available_bytes > 0) set_bytes = std::min(set_bytes, plan_.available_bytes / 4);
+  const std::int64_t set_bytes = working_set_bytes(plan_);
   if (set_bytes / 2 < 4 * kCeilingBlockBytes) {
     return base::Error{base::ErrorKind::preflight,
                        fmt::format("{} bytes of free memory to measure ceilings with", 4 * smallest_set_bytes),
@@ -120,7 +127,7 @@ base::Result<void> Measurement::prepare() {
       plan_.cache_bytes == plan_.all_last_level_bytes
           ? ""
           : fmt::format(" by measurement, {} MiB as reported", plan_.all_last_level_bytes >> 20)));
-  if (2 * bench_->half_bytes() < wanted / 2)
+  if (2 * bench_->half_bytes() < wanted_set_bytes(plan_) / 2)
     result_.notes.push_back("memory bounded the working set below 4 times the last-level caches");
   result_.notes.push_back(
       "copy counts the bytes read and the bytes written by the program, without reads for ownership");
@@ -241,6 +248,14 @@ std::int64_t below_last_level_bytes(const CeilingPlan& plan, const model::Device
 }
 
 }  // namespace
+
+base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(Device& device, const CeilingPlan& plan,
+                                                               const model::Ceilings& ceilings) {
+  if (working_set_bytes(plan) / 2 < kCeilingBlockBytes) return std::unique_ptr<CeilingPrograms>();
+  auto bench = CeilingBench::make(device, plan.cores, working_set_bytes(plan) / 2, ceilings);
+  if (!bench) return bench.error();
+  return std::unique_ptr<CeilingPrograms>(std::move(*bench));
+}
 
 base::Result<std::int64_t> measure_cache_size(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
                                               base::Clock& clock) {

@@ -20,6 +20,10 @@ struct CeilingPlan {
 base::Result<model::Ceilings> measure_ceilings(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
                                                base::Clock& clock);
 
+// See Device::ceiling_programs. Buffers as large as those of the measurement.
+base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(Device& device, const CeilingPlan& plan,
+                                                               const model::Ceilings& ceilings);
+
 // See Device::measure_cache_size. The sweep starts above the private caches and ends at twice what the system reports.
 base::Result<std::int64_t> measure_cache_size(Device& device, const CeilingPlan& plan, const CeilingOptions& options,
                                               base::Clock& clock);

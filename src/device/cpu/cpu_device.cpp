@@ -13,7 +13,6 @@
 #include <set>
 
 #include "base/hash.hpp"
-#include "device/cpu/ceiling_bench.hpp"
 #include "device/cpu/ceiling_programs.hpp"
 #include "device/cpu/ceilings.hpp"
 #include "device/cpu/core_meter.hpp"
@@ -35,7 +34,6 @@ namespace {
 
 constexpr std::size_t touched_in_parallel_bytes = std::size_t{4} << 20;
 constexpr std::size_t memory_kept_free_bytes = std::size_t{64} << 20;
-constexpr std::int64_t most_beside_bytes = 128 << 20;  // of each buffer of the programs that run beside a kernel
 
 std::string variable(const char* name) {
   const char* value = ::getenv(name);
@@ -74,12 +72,7 @@ class CpuDevice final : public Device {
   }
   std::string ceiling_program_version() const override { return base::content_hash(ceiling_program_text); }
   base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
-    const std::int64_t available = available_memory_bytes(files_);
-    const std::int64_t half = available > 0 ? std::min(most_beside_bytes, available / 8) : most_beside_bytes;
-    if (half < kCeilingBlockBytes) return std::unique_ptr<CeilingPrograms>();
-    auto bench = CeilingBench::make(*this, pool_.cores(), half, ceilings);
-    if (!bench) return bench.error();
-    return std::unique_ptr<CeilingPrograms>(std::move(*bench));
+    return programs_beside(*this, ceiling_plan(), ceilings);
   }
   base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
     return cpu::measure_cache_size(*this, ceiling_plan(), options, clock_);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "device/ceiling_mix.hpp"
 #include "device/cuda/ceiling_programs.hpp"
 
 namespace hone::device::cuda {
@@ -13,7 +12,6 @@ namespace {
 
 constexpr int vector_bytes = 16, fma_chains = 16, fma_steps = 4, fma_rounds = 4096, fma_threads = 1024;
 constexpr std::size_t sink_bytes = 4096;
-constexpr std::int64_t fewest_bytes = 256 << 20;  // of a run beside a kernel: what a bandwidth needs to unfold
 
 CeilingShape shape_of(const model::Ceilings& ceilings, const std::string& kind) {
   const auto found = ceilings.by_name.find(kind + "_bytes_per_s");
@@ -53,8 +51,7 @@ base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(const std::shared
     if (auto queued = enqueue(*session, *filling); !queued) return queued.error();
   }
   if (auto filled = session->synchronize("random values"); !filled) return filled.error();
-  bench->copy_ = shape_of(shapes, "copy"), bench->read_ = shape_of(shapes, "read");
-  bench->write_ = shape_of(shapes, "write");
+  for (const char* kind : {"copy", "read", "write"}) bench->shapes_[kind] = shape_of(shapes, kind);
   return bench;
 }
 
@@ -101,14 +98,12 @@ Launch CeilingBench::chase(int steps) const {
   return launch("ceiling_chase", 1, 1, {BufferView{sink_.get(), 0}, BufferView{second_.get(), 0}, std::int32_t{steps}});
 }
 
-CeilingRun CeilingBench::traffic(double bytes_read, double bytes_written) const {
-  const CeilingMix mix = ceiling_mix(bytes_read, bytes_written, fewest_bytes, half_bytes_, vector_bytes);
-  CeilingRun run = {{}, mix.bytes_read(), mix.bytes_written(), 0};
-  if (mix.copied > 0) run.launches.push_back(bandwidth("copy", copy_, mix.copied));
-  if (mix.alone > 0)
-    run.launches.push_back(mix.alone_is_read ? bandwidth("read", read_, mix.alone)
-                                             : bandwidth("write", write_, mix.alone));
-  return run;
+CeilingRun CeilingBench::run_of(const std::string& ceiling) const {
+  if (ceiling == "fma_flops_per_s") return {{fma()}, flops_of_fma()};
+  for (const auto& [kind, shape] : shapes_)
+    if (ceiling == kind + "_bytes_per_s")
+      return {{bandwidth(kind, shape, half_bytes_)}, (kind == "copy" ? 2.0 : 1.0) * static_cast<double>(half_bytes_)};
+  return {};
 }
 
 }  // namespace hone::device::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,14 +25,13 @@ struct CeilingShape {
 class CeilingBench final : public CeilingPrograms {
  public:
   // Two buffers of `half_bytes` with random values in them, as those of kernels are: a bus full of zeros switches less. `shapes`:
-  // ceilings of this GPU, whose fastest shapes traffic() runs.
+  // ceilings of this GPU, whose fastest shapes run_of() runs.
   static base::Result<std::unique_ptr<CeilingBench>> make(const std::shared_ptr<GpuSession>& session,
                                                           const CudaCompiler& compiler, const Capability& capability,
                                                           int multiprocessors, std::int64_t half_bytes,
                                                           const model::Ceilings& shapes);
 
-  CeilingRun traffic(double bytes_read, double bytes_written) const override;
-  CeilingRun arithmetic() const override { return {{fma()}, 0, 0, flops_of_fma()}; }
+  CeilingRun run_of(const std::string& ceiling) const override;
 
   std::int64_t half_bytes() const { return half_bytes_; }
   CudaBuffer& read_buffer() const { return *second_; }
@@ -51,7 +51,7 @@ class CeilingBench final : public CeilingPrograms {
 
   int multiprocessors_;
   std::int64_t half_bytes_;
-  CeilingShape copy_, read_, write_;
+  std::map<std::string, CeilingShape> shapes_;  // by kind
   std::shared_ptr<CudaProgram> program_;
   std::unique_ptr<CudaBuffer> first_, second_, sink_;
 };

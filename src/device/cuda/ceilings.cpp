@@ -108,10 +108,14 @@ base::Result<std::int64_t> half_of(const CeilingParts& parts, std::int64_t wante
                      "end what else uses the GPU's memory"};
 }
 
+// By what the driver reports: the cache's size in silicon.
+base::Result<std::int64_t> working_half(const CeilingParts& parts) {
+  return half_of(
+      parts, std::clamp(8 * parts.info.reported_last_level_cache_bytes(), std::int64_t{512} << 20, largest_half_bytes));
+}
+
 base::Result<void> Measurement::prepare() {
-  // By what the driver reports: the cache's size in silicon, of which a launch on some multiprocessors gets a part.
-  auto half = half_of(parts_, std::clamp(8 * parts_.info.reported_last_level_cache_bytes(), std::int64_t{512} << 20,
-                                         largest_half_bytes));
+  auto half = working_half(parts_);
   if (!half) return half.error();
   auto bench = make_bench(parts_, *half, {});
   if (!bench) return bench.error();
@@ -214,7 +218,7 @@ base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const 
 
 base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(const CeilingParts& parts,
                                                                const model::Ceilings& ceilings) {
-  auto half = half_of(parts, std::int64_t{512} << 20);
+  auto half = working_half(parts);
   if (!half) return half.error();
   auto bench = make_bench(parts, *half, ceilings);
   if (!bench) return bench.error();

@@ -187,7 +187,6 @@ PassFloor LaunchSession::floor(const Cell& cell) {
     if (!traffic) continue;
     total.bytes += traffic->bytes();
     total.flops += traffic->flops;
-    total.bytes_read += traffic->bytes_read, total.bytes_written += traffic->bytes_written;
     if (!context_.ceilings->known()) continue;
     const std::int64_t cache =
         std::max(operation_->last_level_cache_bytes(), device_.info().largest_last_level_cache_bytes());
