@@ -16,6 +16,9 @@ announce() {
   )${afterwards:+; then $afterwards}"
 }
 
+# ccache serves sources with a precompiled header only where these are no matter to it.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+
 # prepare TARGET...: set-up and the default build. One at a time: a second caller waits for the first.
 # HONE_SKIP_SETUP=1 takes build/ as it is, for machines that the program was carried to.
 prepare() {
