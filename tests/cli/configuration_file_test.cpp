@@ -26,16 +26,16 @@ class Configuration : public ::testing::Test {
     return defaults && defaults->values.count(flag) ? defaults->values.at(flag) : std::vector<std::string>{"(none)"};
   }
   void expect_wrong(const std::string& text, const std::string& place, const std::string& found) {
-    write("/work/project/hone.toml", text);
+    write("/disk/project/hone.toml", text);
     const auto defaults = read("profile");
     ASSERT_FALSE(defaults) << text;
     EXPECT_EQ(defaults.error().kind, base::ErrorKind::usage) << text;
-    EXPECT_EQ(defaults.error().where, "/work/project/hone.toml:" + place) << text;
+    EXPECT_EQ(defaults.error().where, "/disk/project/hone.toml:" + place) << text;
     EXPECT_THAT(defaults.error().found, HasSubstr(found)) << text;
   }
 
   base::MemoryFiles files;
-  ConfigurationPlaces places{"/work/project/deep/folder", "", "/home/me/.config/hone/config.toml", "/home/me"};
+  ConfigurationPlaces places{"/disk/project/deep/folder", "", "/users/me/.config/hone/config.toml", "/users/me"};
 };
 
 TEST_F(Configuration, NoFileSetsNothing) {
@@ -46,7 +46,7 @@ TEST_F(Configuration, NoFileSetsNothing) {
 }
 
 TEST_F(Configuration, EveryKindOfFlagHasItsForm) {
-  write("/work/project/hone.toml", R"([defaults]
+  write("/disk/project/hone.toml", R"([defaults]
 dtype = "bf16"
 seed = 7
 quick = true
@@ -63,14 +63,14 @@ provider = ["native", "torch"]
   EXPECT_THAT(value("profile", "--quick"), IsEmpty());
   EXPECT_THAT(value("profile", "--sizes"), ElementsAre("512", "4096"));
   EXPECT_THAT(value("profile", "--option"), ElementsAre("casting_mode=gemma", "offset=1"));
-  EXPECT_THAT(value("profile", "--workspace"), ElementsAre("/work/project/out/tuning"));
-  EXPECT_THAT(value("profile", "--settings"), ElementsAre("/home/me/tuned"));
+  EXPECT_THAT(value("profile", "--workspace"), ElementsAre("/disk/project/out/tuning"));
+  EXPECT_THAT(value("profile", "--settings"), ElementsAre("/users/me/tuned"));
   EXPECT_THAT(value("bench", "--provider"), ElementsAre("native", "torch"));
   EXPECT_THAT(value("list", "--dtype"), ElementsAre("(none)")) << "list does not take it";
 }
 
 TEST_F(Configuration, ACommandsOwnTableStandsBeforeTheGeneralOneAndTheProjectBeforeTheUser) {
-  write("/work/project/hone.toml",
+  write("/disk/project/hone.toml",
         "[defaults]\ndtype = \"bf16\"\nquick = false\n[defaults.verify]\ndtype = \"fp16\"\n");
   write(places.user_file,
         "[defaults]\ndtype = \"fp32\"\nquick = true\nseed = 3\n[defaults.profile]\ndtype = \"fp16\"\n");
@@ -78,19 +78,19 @@ TEST_F(Configuration, ACommandsOwnTableStandsBeforeTheGeneralOneAndTheProjectBef
   EXPECT_THAT(value("profile", "--dtype"), ElementsAre("bf16"));
   EXPECT_THAT(value("profile", "--quick"), ElementsAre("(none)")) << "the project turns it off";
   EXPECT_THAT(value("profile", "--seed"), ElementsAre("3"));
-  EXPECT_THAT(read("profile")->files, ElementsAre("/work/project/hone.toml", places.user_file));
+  EXPECT_THAT(read("profile")->files, ElementsAre("/disk/project/hone.toml", places.user_file));
 }
 
 TEST_F(Configuration, OfTheProjectIsTheNearestWithDefaults) {
-  write("/work/hone.toml", "[defaults]\nseed = 1\n");
-  write("/work/project/hone.toml", "name = \"softmax\"\n");  // a manifest without defaults
+  write("/disk/hone.toml", "[defaults]\nseed = 1\n");
+  write("/disk/project/hone.toml", "name = \"softmax\"\n");  // a manifest without defaults
   EXPECT_THAT(value("profile", "--seed"), ElementsAre("1"));
-  write("/work/project/deep/hone.toml", "[defaults]\nseed = 2\n");
+  write("/disk/project/deep/hone.toml", "[defaults]\nseed = 2\n");
   EXPECT_THAT(value("profile", "--seed"), ElementsAre("2"));
 }
 
 TEST_F(Configuration, OfTheRepositoryStandsBeforeThatOfTheCurrentFolder) {
-  write("/work/project/hone.toml", "[defaults]\nseed = 1\n");
+  write("/disk/project/hone.toml", "[defaults]\nseed = 1\n");
   write("/kernels/softmax/hone.toml", "name = \"softmax\"\n[defaults]\nseed = 2\n");
   write("/kernels/softmax/cpu.toml", "name = \"softmax_cpu\"\n[defaults]\nseed = 3\n");
   places.repository = "/kernels/softmax";
