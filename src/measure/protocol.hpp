@@ -32,16 +32,17 @@ struct CompareOptions {
   double noise_floor_pct = 0;  // of this cell's A/A comparison: a smaller effect is never a verdict
   double floor_ns = 0;         // physics floor of the pass; 0 = none. Faster than it stops the comparison
   std::uint64_t seed = 0;      // of the bootstrap and of the order of pairs
-  int patience = 1;            // what is undecided then and may hide a gain gets this many times the aim and max_samples
+  int patience = 1;  // what is undecided then and may hide a gain gets this many times the aim and max_samples
 };
 
 struct Timing {
   model::Quantiles device_ms, wall_ms;
   std::vector<model::Sample> samples;  // raw
   int discarded = 0;
-  std::string note;             // throttling, contention, budget
-  bool kept_disturbed = false;  // too many samples were disturbed to set them aside: all are kept, and the spread shows it
-  bool few = false;             // fewer than Budget::min_samples
+  std::string note;  // throttling, contention, budget
+  bool kept_disturbed =
+      false;         // too many samples were disturbed to set them aside: all are kept, and the spread shows it
+  bool few = false;  // fewer than Budget::min_samples
 };
 
 // Interleaves any number of subjects round by round, for tables: one timing for each, in order, then one for each reference.

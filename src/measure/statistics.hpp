@@ -51,7 +51,7 @@ std::optional<BlockedRatios> blocked_ratios(const std::vector<Quad>& quads);
 std::optional<double> trimmed_mean(const std::vector<double>& values, const std::vector<double>& weights);
 
 struct RatioEstimate {
-  double ratio = 1;   // exp(weighted trimmed mean of the log ratios of the quads)
+  double ratio = 1;  // exp(weighted trimmed mean of the log ratios of the quads)
   Interval interval;
   int quads = 0;
 };

@@ -14,7 +14,8 @@ namespace hone::model {
 struct Ceiling {
   double p20 = 0, p50 = 0, p80 = 0;
   int samples = 0;
-  std::string program = {};  // the fastest shape of its program, in the device's own words; empty where it has one shape
+  std::string program =
+      {};  // the fastest shape of its program, in the device's own words; empty where it has one shape
   bool operator==(const Ceiling&) const = default;
 };
 
@@ -31,8 +32,8 @@ struct Conditions {
 struct Ceilings {
   std::map<std::string, Ceiling> by_name;
   Source source = Source::measured;
-  std::string measured_at;                    // UTC
-  std::vector<std::string> notes;             // how the working set was chosen; what could not be measured, and why
+  std::string measured_at;         // UTC
+  std::vector<std::string> notes;  // how the working set was chosen; what could not be measured, and why
   Conditions conditions;
   // Bytes of the last-level cache that this process gets hits from, by the knee of the read bandwidth over the size of the
   // working set; 0 where no knee was measured. Virtual machines report the cache of the whole host.

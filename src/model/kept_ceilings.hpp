@@ -9,11 +9,11 @@
 namespace hone::model {
 
 struct KeptCeilings {
-  std::string device;           // what they are ceilings of, in words: other words are another device
-  std::string measured_by;      // version of the programs that measured them
-  bool quick = false;           // by the fewer samples of --quick
-  int cache_looks = 0;          // how often the effective cache size was measured, also where the curve had no knee
-  Ceilings ceilings;            // by_name is empty where the cache alone was measured
+  std::string device;       // what they are ceilings of, in words: other words are another device
+  std::string measured_by;  // version of the programs that measured them
+  bool quick = false;       // by the fewer samples of --quick
+  int cache_looks = 0;      // how often the effective cache size was measured, also where the curve had no knee
+  Ceilings ceilings;        // by_name is empty where the cache alone was measured
   bool operator==(const KeptCeilings&) const = default;
 };
 

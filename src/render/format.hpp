@@ -26,9 +26,9 @@ std::string ratio_interval(double value, double low, double high);
 std::string speed_ratio(double value, double low, double high);  // "0.871 [0.862, 0.880]"
 // "91.2 % [89.9, 93.0]" of a share with pairs, otherwise "91.2 %".
 std::string share_interval(double share_pct, const model::PairedShare& paired);
-std::string spread(double p20, double p80);                      // "0.0468 to 0.0480"
-std::string speedup(double time_ratio);  // 0.5 -> "2.00x"; candidate over baseline, so smaller is faster
-std::string duration(double seconds);    // "850 ms", "12 s", "3 min 05 s", "2 h 10 min"
+std::string spread(double p20, double p80);  // "0.0468 to 0.0480"
+std::string speedup(double time_ratio);      // 0.5 -> "2.00x"; candidate over baseline, so smaller is faster
+std::string duration(double seconds);        // "850 ms", "12 s", "3 min 05 s", "2 h 10 min"
 std::string count_of(std::int64_t count, const std::string& noun);  // "1 row", "3 rows"
 
 // A ceiling by its contract name with its unit: "copy_bytes_per_s" -> "4.27 TB/s", "launch_latency_ns" -> "2300 ns".

@@ -31,9 +31,11 @@ class Described {
   virtual std::string unmeasurable() const { return ""; }
 
   virtual std::string x_name() const = 0;
-  virtual std::vector<std::string> sizes() const = 0;                    // x values of the request
-  virtual std::vector<std::string> held_out_sizes() const { return {}; }  // between them, to check a settings function on
-  virtual std::vector<std::string> modes() const = 0;                    // "forward", "backward", "full"
+  virtual std::vector<std::string> sizes() const = 0;  // x values of the request
+  virtual std::vector<std::string> held_out_sizes() const {
+    return {};
+  }                                                            // between them, to check a settings function on
+  virtual std::vector<std::string> modes() const = 0;          // "forward", "backward", "full"
   virtual std::string own_provider() const { return "hone"; }  // the word for this kernel's rows in the tables
   virtual std::vector<std::string> baseline_providers() const { return {}; }  // "eager"
 

@@ -29,12 +29,7 @@ struct PreflightCheck {
 };
 
 // One kernel on one device with one request: everything that can be done to it.
-class Session : public Described,
-                public Buildable,
-                public Timed,
-                public Judged,
-                public Changeable,
-                public Counted {};
+class Session : public Described, public Buildable, public Timed, public Judged, public Changeable, public Counted {};
 
 class Repository {
  public:

@@ -175,7 +175,8 @@ TEST_F(CountersCommand, CeilingsAreTakenFromAnyOfTheirDocuments) {
 TEST_F(CountersCommand, CeilingsOfACpuAreRefusedAndThoseOfAnotherGpuAreSaid) {
   const std::string capture = kFixtures + "liger_rms_norm_whole_process_ncu_details.csv";
   const auto of = [&](const std::string& device) {
-    return run(capture, write("p.json", R"({"device": {)" + device + R"(, "ceilings": {"copy_bytes_per_s": 4.27e12}}})"));
+    return run(capture,
+               write("p.json", R"({"device": {)" + device + R"(, "ceilings": {"copy_bytes_per_s": 4.27e12}}})"));
   };
   const Outcome cpu = of(R"("name": "AMD EPYC", "kind": "cpu")");
   EXPECT_EQ(cpu.exit_code, 2);

@@ -46,8 +46,8 @@ TEST_F(Interrupt, ReachesDoctorWhileACompilerHangs) {
 TEST_F(Interrupt, ReachesAProfileOfACheckoutWhilePythonHangs) {
   const repository::liger::CheckoutCopy checkout;
   if (!checkout.complete()) GTEST_SKIP() << "no .deps/liger-kernel here: './dev setup' puts it there";
-  const base::Outcome outcome = interrupt(
-      "profile rms_norm --repo " + checkout.path() + " --workspace \"$FOLDER/w\"", {{"HONE_PYTHON", hanging("python")}});
+  const base::Outcome outcome = interrupt("profile rms_norm --repo " + checkout.path() + " --workspace \"$FOLDER/w\"",
+                                          {{"HONE_PYTHON", hanging("python")}});
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_EQ(outcome.exit_status, 130) << outcome.output << outcome.error;
   EXPECT_THAT(outcome.error, HasSubstr("hone: interrupted"));

@@ -118,9 +118,8 @@ TEST_F(Protocol, KeepsAllSamplesWhereTooManyAreDisturbedAndSaysSo) {
 }
 
 TEST_F(Protocol, ABurstOfLoadAtTheStartIsOutlasted) {
-  ScriptedSubject subject("kernel", clock_, [](int run) -> base::Result<model::Sample> {
-    return run_of(run < 20 && run % 2 ? 3e6 : 1e6);
-  });
+  ScriptedSubject subject(
+      "kernel", clock_, [](int run) -> base::Result<model::Sample> { return run_of(run < 20 && run % 2 ? 3e6 : 1e6); });
   const auto timing = time(subject, clock_, {.max_samples = 20});
   ASSERT_TRUE(timing);
   EXPECT_FALSE(timing->kept_disturbed);

@@ -13,7 +13,6 @@ namespace {
 using model::VariantStatus;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::Not;
 
 class Optimize : public StageTest {
  protected:

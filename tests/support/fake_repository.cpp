@@ -190,9 +190,9 @@ class FakeSession final : public repository::Session {
   base::Result<std::unique_ptr<measure::Subject>> provider_subject(const std::string& provider,
                                                                    const Cell& cell) override {
     return make(cell, provider,
-                world_.eager_factor * sum(cell, [&](const std::string& pass, std::int64_t x) {
-                  return world_.time_ms(pass, x, world_.shipped(pass, x));
-                }),
+                world_.eager_factor *
+                    sum(cell, [&](const std::string& pass,
+                                  std::int64_t x) { return world_.time_ms(pass, x, world_.shipped(pass, x)); }),
                 true);
   }
   base::Result<std::optional<repository::PassParts>> parts(const model::Variant& variant, const Cell&) override {

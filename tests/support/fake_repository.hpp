@@ -48,9 +48,9 @@ struct FakeWorld {
   // What a second look at the ceilings finds: floors are this factor of floor_ms from then on.
   double floor_of_second_look = 1;
   double ceiling_ms = 0;  // of the ceiling's program beside a kernel, at the ceilings; 0: there is none
-  double noise = 0.003;                                                // standard deviation of log(time)
-  std::map<std::string, SourceBehaviour> sources;                      // by content of an edit
-  std::map<std::string, std::vector<repository::Proposal>> proposals;  // by strategy
+  double noise = 0.003;   // standard deviation of log(time)
+  std::map<std::string, SourceBehaviour> sources;                                            // by content of an edit
+  std::map<std::string, std::vector<repository::Proposal>> proposals;                        // by strategy
   std::function<repository::GateResult(const model::Variant&, repository::GateLevel)> gate;  // overrules `sources`
   std::string production_file = "production/settings.json", production_source = "the original text\n";
 

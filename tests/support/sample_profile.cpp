@@ -44,9 +44,16 @@ void add_rows(Profile& profile) {
       table.push_back(time_row(sizes[i], pass.mode, "hone", "speed", own));
       table.push_back(time_row(sizes[i], pass.mode, "eager", "speed", own * pass.eager_over_own[i]));
       table.push_back(time_row(sizes[i], pass.mode, "hone", "wall", own + 0.021));
-      profile.headroom.push_back({std::to_string(sizes[i]), pass.mode, floor, own, own / floor,
-                                  pass.tensors * rows * sizes[i] * 2, pass.tensors * 4 * rows * sizes[i],
-                                  "copy_bytes_per_s", 100 * floor / own, floor / 1.02,
+      profile.headroom.push_back({std::to_string(sizes[i]),
+                                  pass.mode,
+                                  floor,
+                                  own,
+                                  own / floor,
+                                  pass.tensors * rows * sizes[i] * 2,
+                                  pass.tensors * 4 * rows * sizes[i],
+                                  "copy_bytes_per_s",
+                                  100 * floor / own,
+                                  floor / 1.02,
                                   {100 * floor / own - 1.4, 100 * floor / own + 1.1, 12}});
       NoiseFloor noise;
       noise.x_value = std::to_string(sizes[i]);

@@ -35,10 +35,10 @@
 #include "base/text.hpp"
 #include "cli/composition.hpp"
 #include "model/version.hpp"
-#include "stages/trial/lab.hpp"
 #include "stages/optimize/search.hpp"
-#include "stages/trial/settings_function.hpp"
 #include "stages/optimize/sweep_space.hpp"
+#include "stages/trial/lab.hpp"
+#include "stages/trial/settings_function.hpp"
 
 namespace {
 

@@ -35,9 +35,9 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   run.source_hash = (*session)->source_hash();             // production as it is now
   if (outcome->ending != stages::Ending::already_applied)  // nothing was measured then
     keep(context, context.meant.workspace, run, measurements_of(outcome->report));
-  const int code = outcome->gate_failed                                  ? base::exit_code(base::ErrorKind::gate)
+  const int code = outcome->gate_failed                              ? base::exit_code(base::ErrorKind::gate)
                    : outcome->ending == stages::Ending::inconclusive ? base::exit_code(base::ErrorKind::untrusted)
-                                                                         : 0;
+                                                                     : 0;
   std::string committed;
   if (commit && outcome->ending == stages::Ending::applied) {
     const std::string description = context.machine.files.absolute(workspace->at("pr.md"));

@@ -80,7 +80,8 @@ base::Result<void> CacheFlush::flush(WorkerPool& pool, const std::vector<Region>
   if (auto threads = pool.reserve(workers); !threads) return threads;
   std::size_t total = 0;
   for (const Region& region : regions) total += region.bytes;
-  if (!by_line || static_cast<double>(total) > 2.5 * static_cast<double>(std::max(reported_bytes_, cache_bytes_))) return displace(pool);
+  if (!by_line || static_cast<double>(total) > 2.5 * static_cast<double>(std::max(reported_bytes_, cache_bytes_)))
+    return displace(pool);
   const WorkerPool::PinnedCaller pinned(pool);
   pool.execute(workers, [&regions, workers](int worker) {
     for (const Region& region : regions) {

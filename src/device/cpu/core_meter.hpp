@@ -21,7 +21,9 @@ class CacheFlush {
  public:
   // `reported_bytes`: of all last-level caches together, as the system says.
   explicit CacheFlush(std::int64_t reported_bytes) : reported_bytes_(reported_bytes), cache_bytes_(reported_bytes) {}
-  void use_size(std::int64_t effective_bytes) { cache_bytes_ = effective_bytes > 0 ? effective_bytes : reported_bytes_; }
+  void use_size(std::int64_t effective_bytes) {
+    cache_bytes_ = effective_bytes > 0 ? effective_bytes : reported_bytes_;
+  }
 
   // By flushing each line of the regions where the processor can and they might fit into the caches as reported or as
   // measured; otherwise by reading memory of 2.5 times the effective size. Lines that were written reach memory here, not in

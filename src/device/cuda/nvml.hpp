@@ -18,7 +18,7 @@ class Clocks {
  public:
   virtual ~Clocks() = default;
   virtual ClockReading read() = 0;
-  virtual double temperature_c() { return 0; }  // 0 where it can not be read
+  virtual double temperature_c() { return 0; }     // 0 where it can not be read
   virtual std::string driver_version() const = 0;  // "580.159.04"; empty where it is not known
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "render/documents/comparison_table.hpp"
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/format.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {

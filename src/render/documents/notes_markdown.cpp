@@ -1,8 +1,8 @@
 #include "render/documents/notes_markdown.hpp"
 
 #include "base/text.hpp"
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/format.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {

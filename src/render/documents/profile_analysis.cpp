@@ -1,9 +1,9 @@
 // Blocks 5 to 7 of profile.md: class and evidence, configuration, opportunities and strategy order.
 #include "base/text.hpp"
-#include "render/format.hpp"
 #include "render/documents/profile_blocks.hpp"
-#include "render/profile_view.hpp"
+#include "render/format.hpp"
 #include "render/plots/roofline.hpp"
+#include "render/profile_view.hpp"
 
 namespace hone::render {
 

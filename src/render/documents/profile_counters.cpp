@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "render/format.hpp"
 #include "render/documents/profile_blocks.hpp"
-#include "render/profile_view.hpp"
+#include "render/format.hpp"
 #include "render/plots/roofline.hpp"
+#include "render/profile_view.hpp"
 
 namespace hone::render {
 

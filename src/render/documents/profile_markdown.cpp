@@ -1,8 +1,8 @@
 #include "render/documents/profile_markdown.hpp"
 
 #include "base/text.hpp"
-#include "render/format.hpp"
 #include "render/documents/profile_blocks.hpp"
+#include "render/format.hpp"
 
 namespace hone::render {
 

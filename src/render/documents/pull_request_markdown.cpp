@@ -1,10 +1,10 @@
 #include "render/documents/pull_request_markdown.hpp"
 
 #include "base/text.hpp"
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
-#include "render/outcome.hpp"
 #include "render/documents/report_tables.hpp"
+#include "render/format.hpp"
+#include "render/outcome.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {

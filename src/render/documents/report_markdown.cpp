@@ -2,10 +2,10 @@
 
 #include "base/text.hpp"
 #include "render/documents/comparison_table.hpp"
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
-#include "render/outcome.hpp"
 #include "render/documents/report_tables.hpp"
+#include "render/format.hpp"
+#include "render/outcome.hpp"
 #include "render/results_table.hpp"
 
 namespace hone::render {

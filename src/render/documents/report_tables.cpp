@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/format.hpp"
 #include "render/profile_view.hpp"
 #include "render/results_table.hpp"
 
@@ -50,8 +50,8 @@ std::string time_of(const ThreeWayRow& row) {
 
 std::string three_way_note(const Report& report) {
   const auto& rows = report.three_way;
-  const bool recorded = std::any_of(
-      rows.begin(), rows.end(), [](const ThreeWayRow& row) { return row.source == model::Source::recorded; });
+  const bool recorded = std::any_of(rows.begin(), rows.end(),
+                                    [](const ThreeWayRow& row) { return row.source == model::Source::recorded; });
   if (!recorded) return "All providers were interleaved round by round in one session.";
   return "Original, optimized and quick baselines were interleaved round by round in one session. A baseline that "
          "takes several times as long was not timed again: (profile) marks its row of the profile.";
@@ -92,7 +92,8 @@ Table three_way_table(const Report& report, const std::string& metric) {
       const bool found = row != report.three_way.end();
       cells.push_back(found ? time_of(*row) : "not measured");
       if (metric == "speed") cells.push_back(found ? spread(row->value.p20, row->value.p80) : "not measured");
-      if (found && provider == "optimized" && row->share_of_ceiling_pct > 0) share = share_interval(row->share_of_ceiling_pct, row->paired);
+      if (found && provider == "optimized" && row->share_of_ceiling_pct > 0)
+        share = share_interval(row->share_of_ceiling_pct, row->paired);
     }
     if (metric == "speed") cells.push_back(share);
     table.add_row(cells);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "render/plots/chart.hpp"
 #include "render/documents/markdown.hpp"
 #include "render/documents/report_tables.hpp"
+#include "render/plots/chart.hpp"
 #include "render/plots/roofline.hpp"
 
 namespace hone::render {

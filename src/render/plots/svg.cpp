@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "render/terminal/style.hpp"
 #include "render/table.hpp"
+#include "render/terminal/style.hpp"
 
 namespace hone::render {
 

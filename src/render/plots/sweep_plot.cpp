@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "render/format.hpp"
 #include "render/documents/markdown.hpp"
+#include "render/format.hpp"
 #include "render/plots/plots.hpp"
-#include "render/profile_view.hpp"
 #include "render/plots/svg.hpp"
+#include "render/profile_view.hpp"
 
 namespace hone::render {
 

@@ -54,8 +54,8 @@ std::string unlike(const ProviderCase& asked) {
       return "timed with --option " + name + "=" + value + " alone";
   for (const auto& [name, value] : asked.not_default) {
     const python::OptionDecl* option = description->find_option(name);
-    const bool passed_on = option && std::find(option->values.begin(), option->values.end(), word_of(value)) !=
-                                         option->values.end();
+    const bool passed_on =
+        option && std::find(option->values.begin(), option->values.end(), word_of(value)) != option->values.end();
     if (!passed_on && !meant.count(name)) return "not timed with --option " + name + "=" + value;
   }
   const std::vector<std::string> modes = description->modes();

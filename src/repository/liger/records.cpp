@@ -35,8 +35,7 @@ std::vector<model::BaselineRow> CheckoutRecords::recorded() {
   if (!text) return rows;
   auto all = model::read_benchmark_csv(*text, kRecords);
   if (!all) {
-    remarks_.push_back(std::string(kRecords) + " can not be read: " + all.error().found + " at " +
-                              all.error().where);
+    remarks_.push_back(std::string(kRecords) + " can not be read: " + all.error().found + " at " + all.error().where);
     return rows;
   }
   // Of each GPU the last measurement of each point; GPUs, days and versions stand in the provider's name, never mixed.
@@ -53,8 +52,7 @@ std::vector<model::BaselineRow> CheckoutRecords::recorded() {
       rows.push_back(row_of(row, row.kernel_provider + " (" + where + ")", model::Source::recorded));
       rows.back().origin = origin;
     }
-  for (const std::string& source : sources)
-    remarks_.push_back("recorded elsewhere, shown and not judged: " + source);
+  for (const std::string& source : sources) remarks_.push_back("recorded elsewhere, shown and not judged: " + source);
   return rows;
 }
 
@@ -68,8 +66,9 @@ base::Result<std::vector<model::BaselineRow>> CheckoutRecords::benchmark(const s
     return unpacked.error();
   const std::string copy = base::join(context_.scratch, "benchmark_script");
   base::Command command;
-  command.arguments = {context_.python, "-u", base::join(context_.scripts(), "hone_benchmark.py"), root_, copy,
-                       base::file_name(op_.preflight.benchmark_script), "--overwrite"};
+  command.arguments = {context_.python, "-u", base::join(context_.scripts(), "hone_benchmark.py"),
+                       root_,           copy, base::file_name(op_.preflight.benchmark_script),
+                       "--overwrite"};
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
   command.deadline_ms = 1000 * longest_s_;
   auto outcome = context_.processes.run(command);
@@ -97,7 +96,7 @@ base::Result<std::vector<model::BaselineRow>> CheckoutRecords::benchmark(const s
     }
   }
   remarks_.push_back(fmt::format("{} run as it stands: {} rows{}{}", op_.preflight.benchmark_script, rows.size(),
-                                        ending.empty() ? "" : "; ", ending));
+                                 ending.empty() ? "" : "; ", ending));
   double forward = 0, backward = 0, full = 0;
   for (const model::BaselineRow& row : rows) {
     if (row.metric != "script_speed" || row.provider != "liger") continue;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "repository/manifest/manifest.hpp"
 #include "repository/document/table_reader.hpp"
+#include "repository/manifest/manifest.hpp"
 
 namespace hone::repository::manifest {
 

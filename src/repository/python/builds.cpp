@@ -55,8 +55,8 @@ base::Result<BuiltPart> Builds::part(const std::string& implementation, const st
   if (const auto known = built_.find(key); known != built_.end()) return known->second;
   auto spec = cases_.at(x_value);
   if (!spec) return spec.error();
-  auto reply = implementations_.ask(
-      implementation, [&](Worker& worker) { return worker.build(implementation, *spec, pass); });
+  auto reply =
+      implementations_.ask(implementation, [&](Worker& worker) { return worker.build(implementation, *spec, pass); });
   if (!reply) return reply.error();
   if (implementation == kOriginal)
     knobs_.learn(pass, x_value, reply->kernels, implementations_.started()->device.sm_count);

@@ -21,10 +21,10 @@ using Shape = std::map<std::string, std::int64_t>;
 
 // An input under concrete extents, as the worker builds it.
 struct InputSpec {
-  std::string name, type;               // type: "dtype" (the one asked for), "fp32", "int64", "int32"
-  std::vector<std::int64_t> extents;    // its logical shape
-  std::vector<int> order;               // axes from the outermost to the innermost in memory; empty: row-major
-  std::string distribution, formula;    // formula: a Python expression, of distribution "formula"
+  std::string name, type;                // type: "dtype" (the one asked for), "fp32", "int64", "int32"
+  std::vector<std::int64_t> extents;     // its logical shape
+  std::vector<int> order;                // axes from the outermost to the innermost in memory; empty: row-major
+  std::string distribution, formula;     // formula: a Python expression, of distribution "formula"
   std::map<std::string, double> bounds;  // "mean", "deviation", "low", "high" or "below"
   bool gradient = false;
 };
@@ -67,8 +67,8 @@ struct OperatorDescription {
   std::string callable;  // an attribute of the operator's module: an autograd function, or anything that can be called
   std::string x;         // the extent that the tables run over
   std::string x_name;    // what it is called there: "hidden_size", "vocab_size", ...
-  std::vector<std::int64_t> sizes;  // default values of x
-  Shape extents;                    // default values of the others
+  std::vector<std::int64_t> sizes;                // default values of x
+  Shape extents;                                  // default values of the others
   std::map<std::string, std::string> adjustable;  // option of a request -> the extent that it sets
   std::map<std::string, Expression> gate;  // extents of the numerics gate as the operator takes them, of those wished
   std::vector<OptionDecl> options;

@@ -29,8 +29,7 @@ std::string Gate::hashes_of_judges() const {
   return all;
 }
 
-base::Result<GateResult> Gate::judge_anew(const std::string& implementation, const std::string& text,
-                                          GateLevel level) {
+base::Result<GateResult> Gate::judge_anew(const std::string& implementation, const std::string& text, GateLevel level) {
   const bool has_tests = !source_.test_file.empty();
   const std::string before = hashes_of_judges();
   // On a GPU the tests run beside the other cases once one has passed. The two share no process and no member that either

@@ -40,8 +40,7 @@ base::Result<std::string> Implementations::of(const std::string& text) {
   if (text == source_.text) return std::string(kOriginal);
   const std::string name = "h" + base::content_hash(text).substr(0, 16);
   if (!overlay_.count(name)) {
-    const std::string path =
-        base::join(context_.scratch, "variants/" + name + "/" + base::file_name(source_.path));
+    const std::string path = base::join(context_.scratch, "variants/" + name + "/" + base::file_name(source_.path));
     if (auto written = context_.files.write_atomically(path, text); !written) return written.error();
     overlay_[name] = path;
   }

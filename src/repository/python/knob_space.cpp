@@ -16,9 +16,8 @@ bool serves(const rewrite::Finding& finding, rewrite::Pass pass) {
 
 // Stages act on loops that can be pipelined; elsewhere every value is the same machine code.
 bool stages_are_live(const model::AuditedOp& audited) {
-  return std::any_of(audited.launches.begin(), audited.launches.end(), [](const model::LaunchFact& launch) {
-    return launch.num_stages_live == model::Liveness::live;
-  });
+  return std::any_of(audited.launches.begin(), audited.launches.end(),
+                     [](const model::LaunchFact& launch) { return launch.num_stages_live == model::Liveness::live; });
 }
 
 Knob knob_of(const rewrite::Finding& finding, const rewrite::Knob& knob, const std::string& pass) {

@@ -100,8 +100,8 @@ base::Result<GateResult> check_numerics(const std::string& implementation, const
     };
     if (auto ready = implementations.with(kOriginal); !ready) return ready.error();
     if (auto ready = implementations.with(implementation); !ready) return ready.error();
-    auto reply = implementations.ask(
-        implementation, [&](Worker& worker) { return worker.check(kOriginal, implementation, spec); });
+    auto reply = implementations.ask(implementation,
+                                     [&](Worker& worker) { return worker.check(kOriginal, implementation, spec); });
     if (!reply) {
       if (reply.error().kind == base::ErrorKind::interrupted) return reply.error();
       failed(reply.error().found);

@@ -20,11 +20,11 @@ struct OperatorSource {
   std::string place;                                       // "the checkout": what messages call the tree at `root`
   std::string root;                                        // of the tree that the operator belongs to, absolute
   std::string import_root, package;                        // "src", "my_kernels": what is imported from where below it
-  std::string path, relative, module;                      // of the operator's file: absolute, below `root`, as a module
-  std::string text;                                        // its bytes, the original
-  std::string test_file;                                   // the operator's own tests, below `root`; empty: none
-  std::vector<std::string> judges;     // files below `root` that no variant may change: tests, benchmarks
-  std::string style_configuration;     // of ruff, below `root`; empty: no style is checked
+  std::string path, relative, module;     // of the operator's file: absolute, below `root`, as a module
+  std::string text;                       // its bytes, the original
+  std::string test_file;                  // the operator's own tests, below `root`; empty: none
+  std::vector<std::string> judges;        // files below `root` that no variant may change: tests, benchmarks
+  std::string style_configuration;        // of ruff, below `root`; empty: no style is checked
   std::vector<std::string> more_options;  // options of a request that are not the operator's own
   std::vector<std::string> problems;      // what python will not read of the text
 

@@ -128,8 +128,8 @@ std::optional<Proposal> proposal_of(const rewrite::Finding& finding, const Try& 
   proposal.variant.strategy = strategy;
   proposal.variant.title = title;
   proposal.variant.edits = {{context.source.relative, made->text}};
-  proposal.hypothesis = fmt::format("{} in {}. Applies to {}.", title, base::file_name(context.source.relative),
-                                    finding.rewrite->where);
+  proposal.hypothesis =
+      fmt::format("{} in {}. Applies to {}.", title, base::file_name(context.source.relative), finding.rewrite->where);
   proposal.changes = "Rewritten: " + base::join_text(places, "; ") +
                      ". Everything else, comments and public functions included, is as it was.";
   proposal.diff = short_diff(base_text, made->text);

@@ -16,7 +16,7 @@ namespace hone::repository::python {
 struct ProposalContext {
   base::FileSystem& files;
   const OperatorSource& source;
-  std::string scope;                                // "general", or the pass that may be changed
+  std::string scope;                               // "general", or the pass that may be changed
   std::function<bool(const std::string&)> spills;  // whether the original spills registers in a pass
 };
 

@@ -42,8 +42,8 @@ base::Result<std::unique_ptr<Session>> PythonSession::open(const Context& contex
   auto cases = Cases::of(source, request, context.device);
   if (!cases) return cases.error();
   auto rewrites = source::rewrite::survey(context.files, source.path, source.text);
-  std::unique_ptr<PythonSession> session(new PythonSession(context, std::move(source), std::move(*cases),
-                                                           std::move(rewrites), std::move(records)));
+  std::unique_ptr<PythonSession> session(
+      new PythonSession(context, std::move(source), std::move(*cases), std::move(rewrites), std::move(records)));
   session->unmeasurable_ = std::move(why);
   session->source_.identity.source_hash = session->source_hash();
   return std::unique_ptr<Session>(std::move(session));

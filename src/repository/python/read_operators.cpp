@@ -147,8 +147,8 @@ class OperatorReader {
     if (!node) return;
     TableReader values(reading(), *node, table.what() + ".values");
     input.fixed.distribution = values.choice(
-        "distribution",
-        {"normal", "uniform", "integers", "zeros", "ones", "softmax", "log_softmax", "formula"}, "normal");
+        "distribution", {"normal", "uniform", "integers", "zeros", "ones", "softmax", "log_softmax", "formula"},
+        "normal");
     const std::string& distribution = input.fixed.distribution;
     std::vector<std::string> bounds;
     if (distribution == "normal") bounds = {"mean", "deviation"};

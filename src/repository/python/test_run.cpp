@@ -128,12 +128,8 @@ std::vector<std::string> selection_of(const std::vector<CollectedTest>& collecte
 }
 
 base::Result<TestResults> run_tests(base::Dialogue& dialogue, const TestRun& run) {
-  Json request = {{"root", run.root},
-                  {"overlay", run.overlay},
-                  {"import_root", run.import_root},
-                  {"package", run.package},
-                  {"test_file", run.test_file},
-                  {"device", run.device},
+  Json request = {{"root", run.root},        {"overlay", run.overlay},     {"import_root", run.import_root},
+                  {"package", run.package},  {"test_file", run.test_file}, {"device", run.device},
                   {"changes", Json::array()}};
   for (const auto& [file, content] : run.changes) request["changes"].push_back({{"file", file}, {"content", content}});
   if (auto said = dialogue.say(request.dump(-1, ' ', false, Json::error_handler_t::replace)); !said)

@@ -41,10 +41,10 @@ struct TestLimits {
 };
 
 struct TestRun {
-  std::string root, overlay;         // the tree; overlay: a folder of hone's own, made anew
-  std::string import_root, package;  // below the root: "src", and in it "my_kernels"
-  std::string test_file;             // "test/test_rms_norm.py"
-  std::string device;                // "cpu" is Triton's interpreter
+  std::string root, overlay;                                 // the tree; overlay: a folder of hone's own, made anew
+  std::string import_root, package;                          // below the root: "src", and in it "my_kernels"
+  std::string test_file;                                     // "test/test_rms_norm.py"
+  std::string device;                                        // "cpu" is Triton's interpreter
   std::vector<std::pair<std::string, std::string>> changes;  // path below the root -> content
   GateLevel level = GateLevel::smoke;
   TestLimits limits;

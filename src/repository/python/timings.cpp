@@ -31,8 +31,8 @@ base::Result<model::Sample> Timings::sample(const std::string& implementation, c
   const auto held = implementations_.hold();
   auto spec = cases_.at(cell.x_value);
   if (!spec) return spec.error();
-  auto reply = implementations_.ask(
-      implementation, [&](Worker& worker) { return worker.sample(implementation, *spec, cell.mode); });
+  auto reply = implementations_.ask(implementation,
+                                    [&](Worker& worker) { return worker.sample(implementation, *spec, cell.mode); });
   if (!reply) return reply.error();
   auto& [with_gaps, all] = gaps_[cell.mode + " at " + cell.x_value];
   with_gaps += reply->blocked ? 1 : 0;
@@ -50,8 +50,7 @@ base::Result<std::unique_ptr<measure::Subject>> Timings::subject_of(const std::s
                                                                     const std::string& implementation,
                                                                     const Cell& cell) {
   if (auto ready = implementations_.with(implementation); !ready) return ready.error();
-  return std::unique_ptr<measure::Subject>(
-      std::make_unique<ImplementationSubject>(name, *this, implementation, cell));
+  return std::unique_ptr<measure::Subject>(std::make_unique<ImplementationSubject>(name, *this, implementation, cell));
 }
 
 base::Result<std::unique_ptr<measure::Subject>> Timings::subject(const model::Variant& variant, const Cell& cell) {

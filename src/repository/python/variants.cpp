@@ -86,8 +86,8 @@ base::Result<std::string> Variants::implementation_with(const std::string& pass,
   if (knobs_.is_shipped(pass, x_value, settings)) return std::string(kOriginal);
   std::string& name = configured_[{pass, settings}];
   if (name.empty()) {
-    auto text = with_settings(
-        source_.text, {{pass, {cases_.x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
+    auto text = with_settings(source_.text,
+                              {{pass, {cases_.x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
     if (!text) return text.error();
     auto implementation = implementations_.of(*text);
     if (!implementation) return implementation.error();

@@ -54,8 +54,8 @@ base::Result<model::Variant> variant_named(const repository::Described& kernel, 
 }
 
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
-base::Result<void> check_runs(repository::Buildable& buildable, repository::Judged& judged, const model::Variant& variant,
-                              const std::string& name) {
+base::Result<void> check_runs(repository::Buildable& buildable, repository::Judged& judged,
+                              const model::Variant& variant, const std::string& name) {
   auto built = buildable.build(variant);
   if (!built && built.error().kind == base::ErrorKind::interrupted) return built.error();
   if (!built)

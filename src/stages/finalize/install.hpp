@@ -39,7 +39,7 @@ class Installer {
   base::Result<std::optional<std::string>> recover();
   // Production must still be what `changes` say it was. On failure everything written so far is taken back.
   base::Result<void> apply(const std::string& variant, const std::vector<repository::FileChange>& changes);
-  base::Result<void> verified();                         // keeps the last one
+  base::Result<void> verified();  // keeps the last one
   // Takes the last one back; nothing to do when there is none. An error where a file could not be put back.
   base::Result<void> revert(const std::string& reason);
 

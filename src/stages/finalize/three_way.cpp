@@ -22,8 +22,8 @@ constexpr double kSlowBaseline = 4;
 class ThreeWaySession {
  public:
   ThreeWaySession(const repository::Described& kernel, repository::Buildable& buildable, repository::Timed& timed,
-                  model::Profile& profile, const model::Variant& original,
-                  const model::Variant& optimized, const ThreeWayOptions& options, const Ports& ports)
+                  model::Profile& profile, const model::Variant& original, const model::Variant& optimized,
+                  const ThreeWayOptions& options, const Ports& ports)
       : kernel_(kernel),
         buildable_(buildable),
         timed_(timed),

@@ -7,8 +7,8 @@
 #include "measure/protocol.hpp"
 #include "model/report.hpp"
 #include "repository/repository.hpp"
-#include "stages/trial/guardrails.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/guardrails.hpp"
 
 namespace hone::stages {
 
@@ -16,7 +16,7 @@ struct ThreeWay {
   std::vector<model::ThreeWayRow> rows;
   std::vector<model::ResultRow> speedups;  // optimized over original, paired
   Gain gain;                               // over the cells of the passes in scope where the machine code differs
-  std::vector<std::string> warnings;       // sentences: cells that other load disturbed, rows that could not be measured
+  std::vector<std::string> warnings;  // sentences: cells that other load disturbed, rows that could not be measured
 };
 
 struct ThreeWayOptions {

@@ -4,9 +4,9 @@
 
 #include "model/variant.hpp"
 #include "repository/repository.hpp"
-#include "stages/trial/options.hpp"
 #include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/options.hpp"
 
 namespace hone::stages {
 

@@ -80,12 +80,10 @@ std::optional<std::string> nothing_left(const model::Profile& profile, const std
   }
   if (cells == 0 || (!at_ceiling && !below_noise)) return std::nullopt;
   if (at_ceiling)
-    return fmt::format(
-        "at {:.0f} % {} (the least share of {} cells; {:g} % counts as reached)", least_share, kNothingToGain, cells,
-        share_pct);
-  return fmt::format(
-      "at {:.0f} % {} that could be seen here, what is left is below the noise floor in every cell", least_share,
-      kNothingToGain);
+    return fmt::format("at {:.0f} % {} (the least share of {} cells; {:g} % counts as reached)", least_share,
+                       kNothingToGain, cells, share_pct);
+  return fmt::format("at {:.0f} % {} that could be seen here, what is left is below the noise floor in every cell",
+                     least_share, kNothingToGain);
 }
 
 bool says_at_ceiling(const std::string& stop_reason) { return stop_reason.find(kNothingToGain) != std::string::npos; }
@@ -107,9 +105,10 @@ std::optional<std::string> hidden_gain(const model::ComparisonDocument& comparis
     }
     if (judged == 0 && has("unresolved")) return variant.id + " could not be judged at any size: " + variant.reason;
     if (least != nullptr && least->ci_low < 1 - kWorthALook / 100)
-      return fmt::format("{}: {} at {} takes {:.3f} ({:.3f} to {:.3f}) x v0's time: a gain is neither shown nor "
-                         "excluded",
-                         variant.id, least->mode, least->x_value, least->ratio, least->ci_low, least->ci_high);
+      return fmt::format(
+          "{}: {} at {} takes {:.3f} ({:.3f} to {:.3f}) x v0's time: a gain is neither shown nor "
+          "excluded",
+          variant.id, least->mode, least->x_value, least->ratio, least->ci_low, least->ci_high);
   }
   if (const double noise = typical_noise_floor(profile, passes); noise > kBlind)
     return fmt::format("the noise floor is {:.0f} %: a smaller gain could not be seen", noise);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/profile.hpp"
-#include "stages/trial/evaluate.hpp"
 #include "stages/optimize/target_metric.hpp"
+#include "stages/trial/evaluate.hpp"
 
 namespace hone::stages {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/variant.hpp"
-#include "stages/trial/lab.hpp"
 #include "stages/optimize/search.hpp"
+#include "stages/trial/lab.hpp"
 
 namespace hone::stages {
 

@@ -13,9 +13,9 @@
 #include "repository/repository.hpp"
 #include "stages/floors.hpp"
 #include "stages/journal.hpp"
-#include "stages/trial/options.hpp"
 #include "stages/optimize/search.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/options.hpp"
 
 namespace hone::stages {
 
@@ -67,8 +67,9 @@ class Lab {
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value);
 
   double search_share() const { return session_.search_share().value_or(options_.largest_search_share); }
-  double noise_floor_pct(const repository::Cell& cell) const;       // 0 where the profile has none
-  model::Quantiles known_time(const repository::Cell& cell) const;  // v0's time in the profile; no samples where it has none
+  double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
+  model::Quantiles known_time(
+      const repository::Cell& cell) const;  // v0's time in the profile; no samples where it has none
 
  private:
   using MakeSubject = std::function<base::Result<std::unique_ptr<measure::Subject>>()>;

@@ -38,7 +38,8 @@ struct FakeGpu {
   std::vector<std::string> calls;                       // of copies, fills, waits: in order
   std::function<Status(const std::string& call)> fail;  // asked before each call that can fail
   float elapsed_ms = 0.5F;
-  std::function<float(const FakeLaunch& last)> elapsed;  // of what ran before the end was asked for; overrules elapsed_ms
+  std::function<float(const FakeLaunch& last)>
+      elapsed;  // of what ran before the end was asked for; overrules elapsed_ms
   int modules = 0, contexts = 0, streams = 0, events = 0, host_blocks = 0;  // alive
 
   Status asked(const std::string& call) {

@@ -60,8 +60,8 @@ TEST_F(WithoutGpu, PreflightNamesEachMissingPartWithItsRemedy) {
 TEST_F(WithoutGpu, AFileThatIsNoPythonIsNotProfiled) {
   const std::string broken = base::join(copy.path(), "src/liger_kernel/ops/rms_norm.py");
   ASSERT_TRUE(files.write_atomically(broken, std::string("\x93\x00\xff)(]", 6) + "\n@@ =\n"));
-  auto opened = LigerRepository::open_checkout(
-      {files, processes, clock, copy.scratch(), "auto", "hone-no-such-python"}, copy.path());
+  auto opened = LigerRepository::open_checkout({files, processes, clock, copy.scratch(), "auto", "hone-no-such-python"},
+                                               copy.path());
   ASSERT_TRUE(opened) << opened.error().found;
   const auto refused = [&](const std::string& kernel) {
     const auto checks = (*opened)->preflight(request(kernel));

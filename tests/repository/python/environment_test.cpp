@@ -47,8 +47,8 @@ TEST(Environment, TheFirstObstacleIsNamed) {
 
 TEST(Environment, TheInterpreterNeedsNoGpu) {
   const auto checks = environment_checks(parse_environment(kWithGpu), true);
-  EXPECT_TRUE(std::none_of(checks.begin(), checks.end(),
-                           [](const auto& check) { return check.name == "GPU and CUDA"; }));
+  EXPECT_TRUE(
+      std::none_of(checks.begin(), checks.end(), [](const auto& check) { return check.name == "GPU and CUDA"; }));
   EXPECT_TRUE(std::all_of(checks.begin(), checks.end(), [](const auto& check) { return check.passed; }));
 }
 

@@ -8,7 +8,8 @@
 namespace hone::repository::python {
 namespace {
 
-const std::string kStarted = R"({"id":1,"device":{"kind":"cuda"},"torch":"2","triton":"3","python":"3","origin":"/tree/src/kernels/scale.py"})";
+const std::string kStarted =
+    R"({"id":1,"device":{"kind":"cuda"},"torch":"2","triton":"3","python":"3","origin":"/tree/src/kernels/scale.py"})";
 
 class ImplementationsTest : public testing::Test {
  protected:

@@ -38,8 +38,8 @@ class KnobSpaceTest : public testing::Test {
 };
 
 TEST_F(KnobSpaceTest, StagesAreAKnobOnlyWhereALoopIsPipelined) {
-  EXPECT_EQ(names(space(false)), (std::vector<std::string>{"num_warps forward", "num_warps backward",
-                                                           "programs_per_sm backward"}));
+  EXPECT_EQ(names(space(false)),
+            (std::vector<std::string>{"num_warps forward", "num_warps backward", "programs_per_sm backward"}));
   const auto live = names(space(true));
   EXPECT_EQ(std::count(live.begin(), live.end(), "num_stages forward"), 1);
 }

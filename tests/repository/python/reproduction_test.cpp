@@ -75,10 +75,9 @@ TEST(ReproductionScript, RunsByItself) {
   for (const char* op : {"rms_norm", "swiglu"}) {
     const std::string script = base::join(folder, std::string("repro_") + op + ".py");
     const WorkerSetup setup = setup_for(op, base::join(copy.path(), "src"));
-    const CaseSpec spec = setup.description
-                              ->case_of({{"rows", 6}, {"columns", 64}}, "fp32",
-                                        setup.description->default_options(), 1)
-                              .value();
+    const CaseSpec spec =
+        setup.description->case_of({{"rows", 6}, {"columns", 64}}, "fp32", setup.description->default_options(), 1)
+            .value();
     const std::string text = reproduction_script(setup, spec, {"forward", "backward"}, "ncu ... > FILE.csv");
     ASSERT_TRUE(files.write_atomically(script, text).ok());
     base::Command command;

@@ -17,8 +17,8 @@ class WorkerTest : public testing::Test {
     processes.dialogues.push_back(std::move(answers));
     auto described = std::make_shared<OperatorDescription>();
     described->name = "rms_norm", described->callable = "RMSNorm", described->formula = "x";
-    return Worker::start(processes, {"python3", "/scripts/hone_worker.py", "cuda:0", "/tree/src", "kernels.rms_norm",
-                                     described});
+    return Worker::start(processes,
+                         {"python3", "/scripts/hone_worker.py", "cuda:0", "/tree/src", "kernels.rms_norm", described});
   }
   base::ScriptedProcesses processes;
   CaseSpec spec{{{"rows", 16384}, {"columns", 4096}}, "bf16", {}, 0, {}};

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "source/triton/host/buffer_origin.hpp"
-#include "source/triton/module/python.hpp"
 #include "source/triton/launch/setting_source.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "source/triton/launch/autotune.hpp"
 #include "source/triton/kernel/pointers.hpp"
+#include "source/triton/launch/autotune.hpp"
 #include "source/triton/module/python.hpp"
 #include "source/triton/module/unparse.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "source/triton/module/python.hpp"
 #include "source/triton/launch/setting_source.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source {
 

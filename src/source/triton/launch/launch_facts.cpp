@@ -6,9 +6,9 @@
 #include "source/triton/kernel/kernel_facts.hpp"
 #include "source/triton/launch/launch_grid.hpp"
 #include "source/triton/launch/launch_settings.hpp"
-#include "source/triton/module/python.hpp"
 #include "source/triton/launch/setting_source.hpp"
 #include "source/triton/launch/star_kwargs.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "model/source_facts.hpp"
+#include "source/triton/launch/star_kwargs.hpp"
 #include "source/triton/module/module_set.hpp"
 #include "source/triton/module/python.hpp"
-#include "source/triton/launch/star_kwargs.hpp"
 
 namespace hone::source {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "source/triton/module/python.hpp"
+#include "source/triton/module/unparse.hpp"
 #include "source/triton/rewrite/editor.hpp"
 #include "source/triton/rewrite/kernel_flow.hpp"
 #include "source/triton/rewrite/plans.hpp"
-#include "source/triton/module/unparse.hpp"
 
 namespace hone::source::rewrite {
 

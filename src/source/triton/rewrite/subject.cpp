@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "source/triton/module/python.hpp"
 #include "source/triton/launch/setting_source.hpp"
+#include "source/triton/module/python.hpp"
 
 namespace hone::source::rewrite {
 
