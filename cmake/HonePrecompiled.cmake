@@ -42,3 +42,13 @@ function(hone_precompile target)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()
+
+# hone_unite(target): several sources of one library in one compilation. They share headers, templates and optimizer start-up:
+# half of the CPU time (results/cpu/build.md). Names in anonymous namespaces must then differ within a layer. The builds for
+# sanitizers and fuzzers keep one source a compilation, so a source that leans on its neighbours' includes fails there.
+option(HONE_UNITY "Compile several sources at once" ON)
+function(hone_unite target)
+  if(HONE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()

@@ -45,6 +45,7 @@ double number_option(const Problem& problem, const std::string& name) {
   return std::strtod(problem.options.at(name).c_str(), nullptr);
 }
 bool flag_option(const Problem& problem, const std::string& name) { return problem.options.at(name) == "yes"; }
+std::string dx_name(const Problem& problem) { return flag_option(problem, "in_place") ? "dy" : "dx"; }
 
 Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops) {
   std::map<std::string, double> bytes;

@@ -28,6 +28,7 @@ std::string check_sizes(const Problem& problem);
 
 double number_option(const Problem& problem, const std::string& name);
 bool flag_option(const Problem& problem, const std::string& name);
+std::string dx_name(const Problem& problem);  // the gradient of the input, which in place overwrites dy
 
 // The traffic of a pass whose inputs are all read once and whose outputs are all written once.
 Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops);

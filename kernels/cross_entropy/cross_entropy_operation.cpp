@@ -18,7 +18,7 @@ namespace ce = cross_entropy;
 
 bool per_row(const Problem& problem) { return problem.options.at("reduction") == "none"; }
 
-Plan forward_plan(const Problem& problem, const RowConfig& config) {
+Plan cross_entropy_forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   Plan plan;
   ce::add_loss_scratch(problem, plan);
@@ -34,7 +34,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   return plan;
 }
 
-Plan backward_plan(const Problem& problem, const RowConfig& config) {
+Plan cross_entropy_backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   Plan plan;
   plan.launches.push_back(
@@ -133,7 +133,8 @@ class CrossEntropy final : public RowOperation {
   RowSpace space(Pass pass) const override { return ce::space(pass); }
   RowSpace space(Pass pass, const Problem& problem) const override { return ce::space(pass, problem); }
   Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+    return pass == Pass::forward ? cross_entropy_forward_plan(problem, config)
+                                 : cross_entropy_backward_plan(problem, config);
   }
   std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
     auto defines = ce::loss_defines(problem);

@@ -14,7 +14,7 @@ namespace {
 
 bool has_beta(const Problem& problem) { return flag_option(problem, "beta"); }
 
-Plan forward_plan(const Problem& problem, const RowConfig& config) {
+Plan dyt_forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -29,7 +29,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   return plan;
 }
 
-Plan backward_plan(const Problem& problem, const RowConfig& config) {
+Plan dyt_backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = accumulated_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   const bool beta = has_beta(problem);
@@ -139,7 +139,7 @@ class Dyt final : public RowOperation {
   RowSpace space(Pass pass) const override { return dyt::space(pass); }
   RowSpace space(Pass pass, const Problem& problem) const override { return dyt::space(pass, problem); }
   Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+    return pass == Pass::forward ? dyt_forward_plan(problem, config) : dyt_backward_plan(problem, config);
   }
   std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
     return {{"HAS_BETA", has_beta(problem) ? "1" : "0"}};

@@ -13,10 +13,9 @@ namespace {
 const std::string& casting(const Problem& problem) { return problem.options.at("casting_mode"); }
 // "none" keeps every intermediate value in the problem's type, rstd included.
 DType rstd_dtype(const Problem& problem) { return casting(problem) == "none" ? problem.dtype : DType::fp32; }
-std::string dx_name(const Problem& problem) { return flag_option(problem, "in_place") ? "dy" : "dx"; }
 bool has_ds(const Problem& problem) { return flag_option(problem, "residual_gradient"); }
 
-Plan forward_plan(const Problem& problem, const RowConfig& config) {
+Plan fused_add_rms_norm_forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -31,7 +30,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   return plan;
 }
 
-Plan backward_plan(const Problem& problem, const RowConfig& config) {
+Plan fused_add_rms_norm_backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = accumulated_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -210,7 +209,8 @@ class FusedAddRmsNorm final : public RowOperation {
   RowSpace space(Pass pass) const override { return fused_add_rms_norm::space(pass); }
   RowSpace space(Pass pass, const Problem& problem) const override { return fused_add_rms_norm::space(pass, problem); }
   Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+    return pass == Pass::forward ? fused_add_rms_norm_forward_plan(problem, config)
+                                 : fused_add_rms_norm_backward_plan(problem, config);
   }
   std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
     const std::string mode = casting(problem) == "llama" ? "0" : casting(problem) == "gemma" ? "1" : "2";

@@ -10,7 +10,7 @@
 namespace kernels {
 namespace {
 
-Plan forward_plan(const Problem& problem, const RowConfig& config) {
+Plan layer_norm_forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -25,7 +25,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   return plan;
 }
 
-Plan backward_plan(const Problem& problem, const RowConfig& config) {
+Plan layer_norm_backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = accumulated_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -173,7 +173,7 @@ class LayerNorm final : public RowOperation {
   RowSpace space(Pass pass) const override { return layer_norm::space(pass); }
   RowSpace space(Pass pass, const Problem& problem) const override { return layer_norm::space(pass, problem); }
   Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+    return pass == Pass::forward ? layer_norm_forward_plan(problem, config) : layer_norm_backward_plan(problem, config);
   }
   std::string check_values(const Problem& problem) const override {
     return number_option(problem, "eps") < 0 ? "eps must not be negative" : "";

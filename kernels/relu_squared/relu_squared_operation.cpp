@@ -10,8 +10,6 @@
 namespace kernels {
 namespace {
 
-std::string dx_name(const Problem& problem) { return flag_option(problem, "in_place") ? "dy" : "dx"; }
-
 class ReluSquared final : public RowOperation {
  public:
   std::string name() const override { return "relu_squared"; }

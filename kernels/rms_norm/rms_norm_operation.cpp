@@ -15,9 +15,8 @@ bool has_weight(const Problem& problem) { return flag_option(problem, "weight");
 const std::string& casting(const Problem& problem) { return problem.options.at("casting_mode"); }
 // "none" keeps every intermediate value in the problem's type, rstd included.
 DType rstd_dtype(const Problem& problem) { return casting(problem) == "none" ? problem.dtype : DType::fp32; }
-std::string dx_name(const Problem& problem) { return flag_option(problem, "in_place") ? "dy" : "dx"; }
 
-Plan forward_plan(const Problem& problem, const RowConfig& config) {
+Plan rms_norm_forward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = independent_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   Plan plan;
@@ -32,7 +31,7 @@ Plan forward_plan(const Problem& problem, const RowConfig& config) {
   return plan;
 }
 
-Plan backward_plan(const Problem& problem, const RowConfig& config) {
+Plan rms_norm_backward_plan(const Problem& problem, const RowConfig& config) {
   const RowGrid grid = accumulated_rows(config, problem);
   const std::int64_t stride = row_stride(problem);
   const bool weight = has_weight(problem);
@@ -188,7 +187,7 @@ class RmsNorm final : public RowOperation {
   RowSpace space(Pass pass) const override { return rms_norm::space(pass); }
   RowSpace space(Pass pass, const Problem& problem) const override { return rms_norm::space(pass, problem); }
   Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? forward_plan(problem, config) : backward_plan(problem, config);
+    return pass == Pass::forward ? rms_norm_forward_plan(problem, config) : rms_norm_backward_plan(problem, config);
   }
   std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
     const std::string mode = casting(problem) == "llama" ? "0" : casting(problem) == "gemma" ? "1" : "2";

@@ -6,10 +6,12 @@
 
 namespace hone::base {
 
-std::int64_t SystemClock::now_ns() {
+std::int64_t steady_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
+
+std::int64_t SystemClock::now_ns() { return steady_ns(); }
 
 std::string SystemClock::utc() {
   std::time_t now = std::time(nullptr);

@@ -16,6 +16,9 @@ class Clock {
   virtual void sleep_ns(std::int64_t duration_ns) = 0;
 };
 
+// The machine's monotonic clock, for code to which time is no port.
+std::int64_t steady_ns();
+
 // The machine's own clocks.
 class SystemClock final : public Clock {
  public:

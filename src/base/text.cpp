@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view whitespace = " \t\r\n\v\f";
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 // Insertions, deletions, substitutions and swaps of neighbours, each costing one (optimal string alignment).
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   const std::size_t width = b.size() + 1;
@@ -83,6 +77,18 @@ std::vector<std::string> nearest(const std::string& name, const std::vector<std:
   std::vector<std::string> names;
   for (auto& [distance, candidate] : ranked) names.push_back(std::move(candidate));
   return names;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool contains(const std::vector<std::string>& texts, std::string_view text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
 }  // namespace hone::base

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include "base/text.hpp"
 
 namespace hone::diagnose {
 
@@ -180,14 +181,8 @@ constexpr std::array kAdvice{
            "a load that crosses a 64-byte line costs two accesses: full-width loads want aligned rows", kIntel},
 };
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 Family family_named(const std::string& name) {
-  const std::string text = lower(name);
+  const std::string text = base::lower(name);
   const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
   if (has("ampere")) return Family::ampere;
   if (has("ada")) return Family::ada;

@@ -12,12 +12,6 @@ namespace hone::diagnose {
 
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::string described(const model::Parameter& parameter) {
   std::string text = parameter.name + " = " + parameter.value;
   if (parameter.live == model::Liveness::unknown) return text;
@@ -31,7 +25,7 @@ std::string described(const model::Parameter& parameter) {
 std::vector<const model::Parameter*> knobs_of(const model::Configuration& configuration, const Strategy& strategy) {
   std::vector<const model::Parameter*> found;
   for (const model::Parameter& parameter : configuration.parameters) {
-    const std::string name = lower(parameter.name);
+    const std::string name = base::lower(parameter.name);
     for (const std::string& part : base::split(strategy.knobs, ' ')) {
       if (part.empty() || name.find(part) == std::string::npos) continue;
       found.push_back(&parameter);
@@ -86,7 +80,7 @@ bool at_full_width(const model::Profile& profile, const std::string& x_value) {
   }
   bool any = false;
   for (const model::Parameter& parameter : profile.configuration.parameters) {
-    if (lower(parameter.name).find("vector_bytes") == std::string::npos) continue;
+    if (base::lower(parameter.name).find("vector_bytes") == std::string::npos) continue;
     const std::optional<double> bytes = value_at(parameter, x_value);
     if (!bytes || *bytes < widest) return false;
     any = true;

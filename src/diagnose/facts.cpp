@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include "base/text.hpp"
 
 namespace hone::diagnose {
 
@@ -10,18 +11,12 @@ namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // Launches whose pass was not recorded are matched by the words kernels carry in their names.
 bool named_for(const std::string& kernel, const std::string& mode) {
-  const std::string name = lower(kernel);
+  const std::string name = base::lower(kernel);
   if (mode == "forward") return contains(name, "forward") || contains(name, "fwd");
   if (mode == "backward") return contains(name, "backward") || contains(name, "bwd") || contains(name, "grad");
-  return contains(name, lower(mode));
+  return contains(name, base::lower(mode));
 }
 
 std::optional<model::Experiment> experiment(const model::Profile& profile, const std::string& name,

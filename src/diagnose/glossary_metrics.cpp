@@ -3,13 +3,6 @@
 
 namespace hone::diagnose {
 
-namespace {
-
-constexpr const char* kMeasuring = "docs/measuring.md";
-constexpr const char* kDiagnosis = "docs/diagnosis.md";
-
-}  // namespace
-
 const std::vector<WordText>& metric_texts() {
   static const std::vector<WordText> texts = {
       // of a capture

@@ -6,6 +6,8 @@
 
 namespace hone::diagnose {
 
+inline constexpr const char* kDiagnosis = "docs/diagnosis.md";
+inline constexpr const char* kMeasuring = "docs/measuring.md";
 inline constexpr const char* kProfilingGuide = "NVIDIA Nsight Compute, Kernel Profiling Guide";
 inline constexpr const char* kBestPractices = "NVIDIA CUDA C++ Best Practices Guide";
 inline constexpr const char* kProgrammingGuide = "NVIDIA CUDA C++ Programming Guide";

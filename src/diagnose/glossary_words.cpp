@@ -5,8 +5,6 @@ namespace hone::diagnose {
 
 namespace {
 
-constexpr const char* kDiagnosis = "docs/diagnosis.md";
-constexpr const char* kMeasuring = "docs/measuring.md";
 constexpr const char* kArchitecture = "docs/architecture.md";
 constexpr const char* kManifestPage = "docs/manifest.md";
 

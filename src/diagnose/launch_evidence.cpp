@@ -16,9 +16,9 @@ const char* compute_bound() { return model::word(model::BottleneckClass::compute
 const char* latency_bound() { return model::word(model::BottleneckClass::latency_bound); }
 std::string against(const char* word) { return std::string("against ") + word; }
 
-class Rows {
+class EvidenceRows {
  public:
-  explicit Rows(const CounterSummary& kernel) : name_(kernel.name) {}
+  explicit EvidenceRows(const CounterSummary& kernel) : name_(kernel.name) {}
   void add(const std::string& signal, const std::string& observation, const std::string& supports) {
     rows_.push_back({signal, observation, supports, Source::counters});
   }
@@ -30,7 +30,7 @@ class Rows {
   std::vector<EvidenceRow> rows_;
 };
 
-void add_memory(const CounterSummary& kernel, const LaunchFacts& facts, double busy, Rows& rows) {
+void add_memory(const CounterSummary& kernel, const LaunchFacts& facts, double busy, EvidenceRows& rows) {
   std::string observation;
   if (kernel.memory_throughput_pct) observation = percent(*kernel.memory_throughput_pct) + " of nominal peak";
   if (known(facts.dram_bytes_per_s)) {
@@ -48,7 +48,7 @@ void add_memory(const CounterSummary& kernel, const LaunchFacts& facts, double b
   rows.add("Memory throughput", observation, level >= busy ? memory_bound() : against(memory_bound()));
 }
 
-void add_caches(const CounterSummary& kernel, Rows& rows) {
+void add_caches(const CounterSummary& kernel, EvidenceRows& rows) {
   if (kernel.l2_throughput_pct)
     rows.add("L2 throughput",
              percent(*kernel.l2_throughput_pct) + " of peak" +
@@ -56,7 +56,7 @@ void add_caches(const CounterSummary& kernel, Rows& rows) {
              *kernel.l2_throughput_pct >= kCacheBusy ? memory_bound() : against(memory_bound()));
 }
 
-void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, Rows& rows) {
+void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, EvidenceRows& rows) {
   if (kernel.occupancy_pct) {
     std::string text = "achieved " + percent(*kernel.occupancy_pct);
     if (kernel.theoretical_occupancy_pct) text += ", theoretical " + percent(*kernel.theoretical_occupancy_pct);
@@ -79,7 +79,7 @@ void add_in_flight(const CounterSummary& kernel, const LaunchFacts& facts, Rows&
     rows.add("Register spills", quantity(*kernel.spills) + " requests to local memory", latency_bound());
 }
 
-void add_stall(const CounterSummary& kernel, double memory_pct, double busy, Rows& rows) {
+void add_stall(const CounterSummary& kernel, double memory_pct, double busy, EvidenceRows& rows) {
   if (kernel.stalls.empty()) return;
   const model::Stall& top = kernel.stalls.front();
   const std::string meaning = stall_meaning(top.reason);
@@ -96,7 +96,7 @@ void add_stall(const CounterSummary& kernel, double memory_pct, double busy, Row
 }  // namespace
 
 std::vector<EvidenceRow> launch_evidence(const CounterSummary& kernel, const LaunchFacts& facts) {
-  Rows rows(kernel);
+  EvidenceRows rows(kernel);
   const double busy = starved(facts.point) ? kBusyWhenStarved : kBusy;
   add_memory(kernel, facts, busy, rows);
   if (kernel.compute_throughput_pct)

@@ -13,7 +13,7 @@ namespace hone::diagnose {
 namespace {
 
 using model::BaselineRow;
-using Rows = std::vector<const BaselineRow*>;
+using BaselineRows = std::vector<const BaselineRow*>;
 
 // Growth of time against growth of work, as the slope between two sizes on logarithmic axes.
 constexpr double kLinearFrom = 0.85, kLinearTo = 1.15;  // within it: linear
@@ -40,7 +40,7 @@ std::string at(const model::Profile& profile, const std::string& x_value) {
 }
 
 // Work is the minimum traffic of each size where every size has them (rows may grow while x stands for columns), else x itself.
-Steps steps_of(const model::Profile& profile, const Rows& rows) {
+Steps steps_of(const model::Profile& profile, const BaselineRows& rows) {
   Steps steps;
   bool have_bytes = true;
   for (const BaselineRow* row : rows) {
@@ -58,7 +58,7 @@ Steps steps_of(const model::Profile& profile, const Rows& rows) {
   return steps;
 }
 
-bool usable(const Rows& rows) {
+bool usable(const BaselineRows& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto x = as_number(rows[i]->x_value);
     if (!x || !(*x > 0) || !(rows[i]->p50 > 0)) return false;
@@ -79,7 +79,7 @@ bool without_order(const Steps& steps) {
   return range >= kEnoughRange && (steps.overall < kFlat || (falls(steps) && steps.overall < kLinearFrom));
 }
 
-std::string knee_text(const model::Profile& profile, const Rows& rows, const Steps& steps) {
+std::string knee_text(const model::Profile& profile, const BaselineRows& rows, const Steps& steps) {
   for (std::size_t i = 0; i + 1 < steps.slopes.size(); ++i)
     if (steps.slopes[i] < kFlat && steps.slopes[i + 1] >= kLinearFrom)
       return fmt::format("a knee at {}: below it time hardly grows (a fixed cost rules), above it linearly",
@@ -100,7 +100,7 @@ std::string knee_text(const model::Profile& profile, const Rows& rows, const Ste
 }
 
 std::string trend(const model::Profile& profile, const std::string& mode, std::vector<std::string>& warnings) {
-  const Rows rows = rows_of(profile, "speed", mode, own_provider(profile));
+  const BaselineRows rows = rows_of(profile, "speed", mode, own_provider(profile));
   if (rows.size() < 2) return "not known: one size was measured";
   if (!usable(rows))
     return "not known: the x values are names without an order, so sizes can be compared but no trend be drawn";

@@ -37,7 +37,7 @@ constexpr std::array columns{Column{"kernel_name", &BenchmarkRow::kernel_name, n
                              Column{"timestamp", &BenchmarkRow::timestamp, nullptr},
                              Column{"liger_version", &BenchmarkRow::liger_version, nullptr}};
 
-std::string quoted(const std::string& field) {
+std::string csv_field(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string text = "\"";
   for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -113,7 +113,7 @@ std::string write_benchmark_csv(const std::vector<BenchmarkRow>& rows) {
     std::string line;
     for (const Column& column : columns) {
       if (&column != &columns.front()) line += ',';
-      line += column.text != nullptr ? quoted(row.*column.text) : shortest(row.*column.number);
+      line += column.text != nullptr ? csv_field(row.*column.text) : shortest(row.*column.number);
     }
     text += line + '\n';
   }

@@ -6,89 +6,91 @@ namespace hone::model {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json text_or_null(const OptionalText& text) { return text ? Json(*text) : Json(nullptr); }
+OrderedJson text_or_null(const OptionalText& text) { return text ? OrderedJson(*text) : OrderedJson(nullptr); }
 
-Json object_of(const NamedTexts& texts) {
-  Json object = Json::object();
+OrderedJson object_of(const NamedTexts& texts) {
+  OrderedJson object = OrderedJson::object();
   for (const auto& [name, text] : texts) object[name] = text;
   return object;
 }
 
 // Axes are digits, or the text of an expression.
-Json axes_of(const std::vector<std::string>& axes) {
-  Json list = Json::array();
+OrderedJson axes_of(const std::vector<std::string>& axes) {
+  OrderedJson list = OrderedJson::array();
   for (const std::string& axis : axes) {
     const bool digits = !axis.empty() && axis.size() < 6 && axis.find_first_not_of("0123456789") == std::string::npos;
-    list.push_back(digits ? Json(std::stoi(axis)) : Json(axis));
+    list.push_back(digits ? OrderedJson(std::stoi(axis)) : OrderedJson(axis));
   }
   return list;
 }
 
-Json item_json(const AtomicFact&);
-Json item_json(const AutogradFact&);
-Json item_json(const CacheHint&);
-Json item_json(const CommentedAutotune&);
-Json item_json(const CppKernelFact&);
-Json item_json(const CudaLaunchFact&);
-Json item_json(const InPlaceEvidence&);
-Json item_json(const IndirectLaunch&);
-Json item_json(const KernelFact&);
-Json item_json(const LaunchFact&);
-Json item_json(const LoopFact&);
-Json item_json(const MathFact&);
-Json item_json(const ElementAccess&);
-Json item_json(const Opportunity&);
-Json item_json(const ReductionFact&);
-Json item_json(const SettingSource&);
-Json item_json(const SourceFile&);
-Json item_json(const SourceProblem&);
-Json item_json(const StrategyStep&);
-Json item_json(const TodoComment&);
+OrderedJson item_json(const AtomicFact&);
+OrderedJson item_json(const AutogradFact&);
+OrderedJson item_json(const CacheHint&);
+OrderedJson item_json(const CommentedAutotune&);
+OrderedJson item_json(const CppKernelFact&);
+OrderedJson item_json(const CudaLaunchFact&);
+OrderedJson item_json(const InPlaceEvidence&);
+OrderedJson item_json(const IndirectLaunch&);
+OrderedJson item_json(const KernelFact&);
+OrderedJson item_json(const LaunchFact&);
+OrderedJson item_json(const LoopFact&);
+OrderedJson item_json(const MathFact&);
+OrderedJson item_json(const ElementAccess&);
+OrderedJson item_json(const Opportunity&);
+OrderedJson item_json(const ReductionFact&);
+OrderedJson item_json(const SettingSource&);
+OrderedJson item_json(const SourceFile&);
+OrderedJson item_json(const SourceProblem&);
+OrderedJson item_json(const StrategyStep&);
+OrderedJson item_json(const TodoComment&);
 
 template <class T>
-Json list_of(const std::vector<T>& items) {
-  Json list = Json::array();
+OrderedJson list_of(const std::vector<T>& items) {
+  OrderedJson list = OrderedJson::array();
   for (const T& item : items) list.push_back(item_json(item));
   return list;
 }
 
-Json item_json(const SourceProblem& p) {
+OrderedJson item_json(const SourceProblem& p) {
   return {{"file", p.file}, {"line", p.line}, {"column", p.column}, {"what", p.what}};
 }
-Json item_json(const SourceFile& f) { return {{"path", f.path}, {"sha256", f.sha256}, {"lines", f.lines}}; }
-Json item_json(const ReductionFact& r) {
+OrderedJson item_json(const SourceFile& f) { return {{"path", f.path}, {"sha256", f.sha256}, {"lines", f.lines}}; }
+OrderedJson item_json(const ReductionFact& r) {
   return {{"line", r.line}, {"op", r.op}, {"kind", r.kind}, {"axis", text_or_null(r.axis)}, {"text", r.text}};
 }
-Json item_json(const LoopFact& l) {
+OrderedJson item_json(const LoopFact& l) {
   return {{"line", l.line}, {"stmt", l.stmt}, {"kind", l.kind}, {"depth", l.depth}, {"target", text_or_null(l.target)},
           {"iter", l.iter}};
 }
-Json item_json(const CacheHint& h) {
+OrderedJson item_json(const CacheHint& h) {
   return {{"line", h.line}, {"kwarg_line", h.keyword_line}, {"call", h.call}, {"kwarg", h.keyword}, {"value", h.value}};
 }
-Json item_json(const MathFact& m) { return {{"line", m.line}, {"op", m.op}, {"spelled", m.spelled}}; }
-Json item_json(const AtomicFact& a) { return {{"line", a.line}, {"op", a.op}, {"kwargs", object_of(a.keywords)}}; }
+OrderedJson item_json(const MathFact& m) { return {{"line", m.line}, {"op", m.op}, {"spelled", m.spelled}}; }
+OrderedJson item_json(const AtomicFact& a) {
+  return {{"line", a.line}, {"op", a.op}, {"kwargs", object_of(a.keywords)}};
+}
 
-Json item_json(const KernelFact& k) {
-  Json j = {{"name", k.name},
-            {"file", k.file},
-            {"line", k.line},
-            {"decorator_line", k.decorator_line},
-            {"end_line", k.end_line},
-            {"decorators", k.decorators},
-            {"decorator_lines", k.decorator_lines},
-            {"decorator_texts", k.decorator_texts},
-            {"params", k.params},
-            {"constexpr_params", k.constexpr_params},
-            {"param_defaults", object_of(k.param_defaults)},
-            {"other_annotations", object_of(k.other_annotations)},
-            {"unused_params", k.unused_params},
-            {"is_device_helper", k.is_device_helper}};
+OrderedJson item_json(const KernelFact& k) {
+  OrderedJson j = {{"name", k.name},
+                   {"file", k.file},
+                   {"line", k.line},
+                   {"decorator_line", k.decorator_line},
+                   {"end_line", k.end_line},
+                   {"decorators", k.decorators},
+                   {"decorator_lines", k.decorator_lines},
+                   {"decorator_texts", k.decorator_texts},
+                   {"params", k.params},
+                   {"constexpr_params", k.constexpr_params},
+                   {"param_defaults", object_of(k.param_defaults)},
+                   {"other_annotations", object_of(k.other_annotations)},
+                   {"unused_params", k.unused_params},
+                   {"is_device_helper", k.is_device_helper}};
   j["autotune"] = nullptr;
   if (k.autotune) {
-    Json tuned = {{"configs", k.autotune->configs}, {"n_configs", nullptr}};
+    OrderedJson tuned = {{"configs", k.autotune->configs}, {"n_configs", nullptr}};
     if (k.autotune->n_configs) tuned["n_configs"] = *k.autotune->n_configs;
     if (k.autotune->n_configs_if_env_disabled)
       tuned["n_configs_if_env_disabled"] = *k.autotune->n_configs_if_env_disabled;
@@ -115,9 +117,9 @@ Json item_json(const KernelFact& k) {
   if (!k.descriptor_store_lines.empty()) j["descriptor_store_lines"] = k.descriptor_store_lines;
   j["cache_hints"] = list_of(k.cache_hints);
   j["precision_ops"] = list_of(k.precision_ops);
-  Json via = Json::array(), calls = Json::array();
+  OrderedJson via = OrderedJson::array(), calls = OrderedJson::array();
   for (const HelperCall& call : k.calls_jit_helpers) {
-    Json entry = {{"line", call.line}, {"name", call.name}};
+    OrderedJson entry = {{"line", call.line}, {"name", call.name}};
     if (call.via) entry["via"] = *call.via;
     calls.push_back(std::move(entry));
     via.push_back({{"line", call.line}, {"helper", call.name}, {"ops", call.precision_ops}});
@@ -135,8 +137,8 @@ Json item_json(const KernelFact& k) {
   return j;
 }
 
-Json setting_json(const SettingSource& s, bool with_param) {
-  Json j = Json::object();
+OrderedJson setting_json(const SettingSource& s, bool with_param) {
+  OrderedJson j = OrderedJson::object();
   if (with_param) j["param"] = s.param;
   j["text"] = text_or_null(s.text);
   j["source"] = s.source;
@@ -144,37 +146,37 @@ Json setting_json(const SettingSource& s, bool with_param) {
   j["passed_as"] = text_or_null(s.passed_as);
   if (s.bound_to_kernel_parameter) j["bound_to_kernel_parameter"] = true;
   if (!s.rounded_up) return j;
-  Json masked = Json::array();
+  OrderedJson masked = OrderedJson::array();
   for (const MaskedLanes& lanes : s.rounded_up->masked) masked.push_back({{"size", lanes.size}, {"pct", lanes.pct}});
   const auto& largest = s.rounded_up->largest;
   j["rounded_up"] = {{"of", s.rounded_up->of},
-                     {"largest", largest ? Json(*largest) : Json(nullptr)},
+                     {"largest", largest ? OrderedJson(*largest) : OrderedJson(nullptr)},
                      {"masked_lanes", std::move(masked)}};
   return j;
 }
 
-Json item_json(const SettingSource& s) { return setting_json(s, true); }
+OrderedJson item_json(const SettingSource& s) { return setting_json(s, true); }
 
-Json item_json(const LaunchFact& l) {
-  Json j = {{"kernel", l.kernel},
-            {"file", l.file},
-            {"line", l.line},
-            {"call_paren_line", l.call_paren_line},
-            {"end_line", l.end_line},
-            {"in_function", l.in_function},
-            {"kernel_defined_in", text_or_null(l.kernel_defined_in)}};
-  j["kernel_def_line"] = l.kernel_defined_in ? Json(l.kernel_def_line) : Json(nullptr);
+OrderedJson item_json(const LaunchFact& l) {
+  OrderedJson j = {{"kernel", l.kernel},
+                   {"file", l.file},
+                   {"line", l.line},
+                   {"call_paren_line", l.call_paren_line},
+                   {"end_line", l.end_line},
+                   {"in_function", l.in_function},
+                   {"kernel_defined_in", text_or_null(l.kernel_defined_in)}};
+  j["kernel_def_line"] = l.kernel_defined_in ? OrderedJson(l.kernel_def_line) : OrderedJson(nullptr);
   j["grid_text"] = l.grid_text;
   j["grid_form"] = l.grid_form;
   j["grid_resolved"] = l.grid_resolved;
   j["grid_unparsed"] = l.grid_unparsed;
   j["grid_assigned_line"] = l.grid_assigned_line;
-  j["grid_ndim"] = l.grid_ndim ? Json(*l.grid_ndim) : Json(nullptr);
+  j["grid_ndim"] = l.grid_ndim ? OrderedJson(*l.grid_ndim) : OrderedJson(nullptr);
   j["grid_is_lambda"] = l.grid_is_lambda;
   j["positional_args"] = l.positional_args;
   j["keyword_args"] = object_of(l.keyword_args);
   j["star_kwargs"] = l.star_kwargs;
-  j["star_kwargs_resolved"] = l.star_kwargs.empty() ? Json(nullptr) : object_of(l.star_kwargs_resolved);
+  j["star_kwargs_resolved"] = l.star_kwargs.empty() ? OrderedJson(nullptr) : object_of(l.star_kwargs_resolved);
   j["bound_params"] = object_of(l.bound_params);
   j["launch_options"] = object_of(l.launch_options);
   j["block_sources"] = list_of(l.block_sources);
@@ -188,14 +190,14 @@ Json item_json(const LaunchFact& l) {
   return j;
 }
 
-Json item_json(const IndirectLaunch& l) {
+OrderedJson item_json(const IndirectLaunch& l) {
   return {
       {"line", l.line}, {"file", l.file}, {"callee", l.callee}, {"callee_file", l.callee_file}, {"kernels", l.kernels}};
 }
 
-Json method_json(const std::optional<MethodFact>& method) {
+OrderedJson method_json(const std::optional<MethodFact>& method) {
   if (!method) return nullptr;
-  Json params = Json::array();
+  OrderedJson params = OrderedJson::array();
   for (const FunctionParameter& p : method->params) {
     params.push_back({{"name", p.name},
                       {"annotation", text_or_null(p.annotation)},
@@ -205,8 +207,8 @@ Json method_json(const std::optional<MethodFact>& method) {
   return {{"line", method->line}, {"decorators", method->decorators}, {"params", std::move(params)}};
 }
 
-Json item_json(const AutogradFact& a) {
-  Json saved = Json::array(), attributes = Json::array(), calls = Json::array();
+OrderedJson item_json(const AutogradFact& a) {
+  OrderedJson saved = OrderedJson::array(), attributes = OrderedJson::array(), calls = OrderedJson::array();
   for (const SavedTensors& s : a.save_for_backward) saved.push_back({{"line", s.line}, {"args", s.args}});
   for (const ContextAttribute& c : a.ctx_attributes) {
     attributes.push_back({{"name", c.name}, {"line", c.line}, {"value", c.value}, {"method", c.method}});
@@ -224,10 +226,10 @@ Json item_json(const AutogradFact& a) {
           {"backward_is_staticmethod", a.backward_is_staticmethod}};
 }
 
-Json item_json(const InPlaceEvidence& e) {
+OrderedJson item_json(const InPlaceEvidence& e) {
   return {{"file", e.file}, {"line", e.line}, {"text", e.text}, {"what", e.what}};
 }
-Json item_json(const TodoComment& t) {
+OrderedJson item_json(const TodoComment& t) {
   return {{"file", t.file},
           {"line", t.line},
           {"tag", t.tag},
@@ -235,7 +237,7 @@ Json item_json(const TodoComment& t) {
           {"performance", t.performance},
           {"in_docstring", t.in_docstring}};
 }
-Json item_json(const CommentedAutotune& c) {
+OrderedJson item_json(const CommentedAutotune& c) {
   return {{"file", c.file},
           {"line", c.line},
           {"end_line", c.end_line},
@@ -243,13 +245,13 @@ Json item_json(const CommentedAutotune& c) {
           {"above_kernel", text_or_null(c.above_kernel)}};
 }
 
-Json item_json(const ElementAccess& a) {
+OrderedJson item_json(const ElementAccess& a) {
   return {{"line", a.line},           {"store", a.store},           {"base", a.base},      {"index", a.index},
           {"loop_line", a.loop_line}, {"loop_depth", a.loop_depth}, {"step", word(a.step)}};
 }
 
-Json item_json(const CppKernelFact& k) {
-  Json params = Json::array(), shared = Json::array(), unroll = Json::array();
+OrderedJson item_json(const CppKernelFact& k) {
+  OrderedJson params = OrderedJson::array(), shared = OrderedJson::array(), unroll = OrderedJson::array();
   for (const CppParameter& p : k.params) {
     params.push_back({{"name", p.name},
                       {"type", p.type},
@@ -288,7 +290,7 @@ Json item_json(const CppKernelFact& k) {
           {"free_macros", k.free_macros}};
 }
 
-Json item_json(const CudaLaunchFact& l) {
+OrderedJson item_json(const CudaLaunchFact& l) {
   return {{"kernel", l.kernel},
           {"file", l.file},
           {"line", l.line},
@@ -302,7 +304,7 @@ Json item_json(const CudaLaunchFact& l) {
           {"kernel_is_known", l.kernel_is_known}};
 }
 
-Json counts_of(const AuditedOp& op) {
+OrderedJson counts_of(const AuditedOp& op) {
   const auto defined_here = [&](const std::string& name) {
     for (const KernelFact& kernel : op.jit_kernels) {
       if (kernel.name == name) return true;
@@ -311,7 +313,7 @@ Json counts_of(const AuditedOp& op) {
   };
   std::map<std::string, bool> launched;
   for (const LaunchFact& launch : op.launches) launched[launch.kernel] = true;
-  Json imported = Json::array(), never = Json::array();
+  OrderedJson imported = OrderedJson::array(), never = OrderedJson::array();
   for (const auto& [name, yes] : launched) {
     if (!defined_here(name)) imported.push_back(name);
   }
@@ -329,7 +331,7 @@ Json counts_of(const AuditedOp& op) {
           {"autograd_functions", op.autograd_functions.size()}};
 }
 
-Json preflight_of(const AuditedOp& op) {
+OrderedJson preflight_of(const AuditedOp& op) {
   if (!op.preflight.applies) return nullptr;
   const Preflight& p = op.preflight;
   return {
@@ -338,8 +340,8 @@ Json preflight_of(const AuditedOp& op) {
       {"notes", p.notes}};
 }
 
-Json configuration_of(const Configuration& c) {
-  Json parameters = Json::array();
+OrderedJson configuration_of(const Configuration& c) {
+  OrderedJson parameters = OrderedJson::array();
   for (const Parameter& p : c.parameters) {
     parameters.push_back({{"name", p.name},
                           {"value", p.value},
@@ -362,8 +364,8 @@ Json configuration_of(const Configuration& c) {
             {"constexpr_parameters", c.compute.constexpr_parameters}}}};
 }
 
-Json item_json(const Opportunity& o) {
-  Json places = Json::array();
+OrderedJson item_json(const Opportunity& o) {
+  OrderedJson places = OrderedJson::array();
   for (const Location& place : o.locations) places.push_back({{"file", place.file}, {"line", place.line}});
   return {{"title", o.title},
           {"detail", o.detail},
@@ -371,10 +373,12 @@ Json item_json(const Opportunity& o) {
           {"strategy", o.strategy},
           {"risk", o.risk}};
 }
-Json item_json(const StrategyStep& s) { return {{"strategy", s.strategy}, {"title", s.title}, {"reason", s.reason}}; }
+OrderedJson item_json(const StrategyStep& s) {
+  return {{"strategy", s.strategy}, {"title", s.title}, {"reason", s.reason}};
+}
 
-void add_conclusions(const AuditedOp& op, Json& j) {
-  j["tier"] = op.tier == 0 ? Json(nullptr) : Json(op.tier);
+void add_conclusions(const AuditedOp& op, OrderedJson& j) {
+  j["tier"] = op.tier == 0 ? OrderedJson(nullptr) : OrderedJson(op.tier);
   j["tier_reason"] = op.tier_reason;
   j["tier_ambiguous"] = !op.tier_alternatives.empty();
   j["tier_alternatives"] = op.tier_alternatives;
@@ -383,8 +387,8 @@ void add_conclusions(const AuditedOp& op, Json& j) {
   j["strategy_order"] = list_of(op.strategy_order);
 }
 
-Json op_json(const AuditedOp& op) {
-  Json j = {{"op", op.op}, {"language", op.language}, {"files", list_of(op.files)}};
+OrderedJson op_json(const AuditedOp& op) {
+  OrderedJson j = {{"op", op.op}, {"language", op.language}, {"files", list_of(op.files)}};
   if (!op.problems.empty()) j["problems"] = list_of(op.problems);
   if (op.language != "triton") {
     j[op.language == "cuda" ? "cuda_kernels" : "cpp_kernels"] = list_of(op.cpp_kernels);
@@ -430,14 +434,14 @@ const char* word(Step step) {
 }
 
 std::string to_json(const Audit& audit) {
-  Json j = {
+  OrderedJson j = {
       {"schema", kAuditSchema},
       {"evidence", "source-code"},
       {"note", "Read from source; no measurement stands behind configuration, opportunities and strategy_order."}};
   if (!audit.problems.empty()) j["problems"] = list_of(audit.problems);
-  j["kernels"] = Json::array();
+  j["kernels"] = OrderedJson::array();
   for (const AuditedOp& op : audit.kernels) j["kernels"].push_back(op_json(op));
-  return j.dump(2, ' ', false, Json::error_handler_t::replace);
+  return j.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace hone::model

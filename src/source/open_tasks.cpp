@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include "base/text.hpp"
 
 namespace hone::source {
 
@@ -11,15 +12,13 @@ namespace {
 const std::array<std::string, 4> kTags = {std::string("TO") + "DO", std::string("FIX") + "ME", std::string("HA") + "CK",
                                           std::string("XX") + "X"};
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 }  // namespace
 
 std::string open_task_tag(std::string_view text) {
   for (const std::string& tag : kTags) {
     for (std::size_t at = text.find(tag); at != std::string_view::npos; at = text.find(tag, at + 1)) {
-      const bool starts = at == 0 || !is_word(text[at - 1]);
-      const bool ends = at + tag.size() == text.size() || !is_word(text[at + tag.size()]);
+      const bool starts = at == 0 || !base::is_word_character(text[at - 1]);
+      const bool ends = at + tag.size() == text.size() || !base::is_word_character(text[at + tag.size()]);
       if (starts && ends) return tag;
     }
   }

@@ -10,14 +10,14 @@
 namespace hone::base {
 namespace {
 
-Command shell(const std::string& script) {
+Command talking_shell(const std::string& script) {
   Command command;
   command.arguments = {"sh", "-c", script};
   return command;
 }
 
 std::unique_ptr<Dialogue> talk_to(const std::string& script, const std::atomic<bool>* stop = nullptr) {
-  auto dialogue = SystemProcesses(stop).talk(shell(script));
+  auto dialogue = SystemProcesses(stop).talk(talking_shell(script));
   EXPECT_TRUE(dialogue) << (dialogue ? "" : dialogue.error().found);
   return dialogue ? std::move(*dialogue) : nullptr;
 }

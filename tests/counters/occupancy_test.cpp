@@ -11,7 +11,7 @@
 namespace hone::counters {
 namespace {
 
-Capture fixture(const std::string& name) {
+Capture capture_of(const std::string& name) {
   std::ifstream file(std::string(HONE_SOURCE_DIR) + "/tests/counters/fixtures/" + name, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -23,7 +23,7 @@ Capture fixture(const std::string& name) {
 TEST(Occupancy, AgreesWithTheTheoreticalOccupancyOfEveryCapturedKernel) {
   int checked = 0;
   for (const char* name : {"liger_ncu_raw.csv", "liger_rms_norm_whole_process_ncu_details.csv"}) {
-    for (const model::CounterSummary& kernel : fixture(name).kernels) {
+    for (const model::CounterSummary& kernel : capture_of(name).kernels) {
       SCOPED_TRACE(kernel.name);
       // Nsight's shared memory holds the driver's KiB; here it is added by the table.
       const auto shared = std::max<std::int64_t>(0, static_cast<std::int64_t>(*kernel.shared_bytes_per_block) - 1024);

@@ -22,7 +22,7 @@ std::vector<SampledQuad> constant(int quads, double baseline, double candidate) 
   return std::vector<SampledQuad>(static_cast<std::size_t>(quads), quad_of(baseline, candidate));
 }
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(CandidateStarts, AreBalancedInPairsAndDrawnBySeed) {
   const std::vector<bool> starts = candidate_starts(200, 1);
@@ -77,7 +77,7 @@ TEST(Judge, RunsThatOverlapAreNotConfirmedByFewBlocks) {
   for (int i = 0; i < 4; ++i) quads.push_back(quad_of(1e6 + 1e5 * i, 0.95e6 + 0.95e5 * i));
   const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
-  EXPECT_TRUE(mentions(comparison.reason, "identical code looks like this with probability")) << comparison.reason;
+  EXPECT_TRUE(says(comparison.reason, "identical code looks like this with probability")) << comparison.reason;
 }
 
 TEST(Judge, WideScatterOfFewBlocksIsUnresolved) {
@@ -93,7 +93,7 @@ TEST(Judge, AWideIntervalIsUnresolvedWithItsWidth) {
   const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
   EXPECT_LT(comparison.ci_low, 0.99);
-  EXPECT_TRUE(mentions(comparison.reason, "smallest effect of 1 %")) << comparison.reason;
+  EXPECT_TRUE(says(comparison.reason, "smallest effect of 1 %")) << comparison.reason;
 }
 
 TEST(Judge, AnEffectBelowTheKnownNoiseFloorIsNoVerdict) {
@@ -101,7 +101,7 @@ TEST(Judge, AnEffectBelowTheKnownNoiseFloorIsNoVerdict) {
   options.noise_floor_pct = 6;
   const model::Comparison comparison = judge(constant(20, 1e6, 1.05e6), options, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
-  EXPECT_TRUE(mentions(comparison.reason, "6.00 % that identical code shows here")) << comparison.reason;
+  EXPECT_TRUE(says(comparison.reason, "6.00 % that identical code shows here")) << comparison.reason;
 }
 
 TEST(Judge, SetsThrottledBlocksAside) {
@@ -112,7 +112,7 @@ TEST(Judge, SetsThrottledBlocksAside) {
   EXPECT_EQ(comparison.verdict, Verdict::same);
   EXPECT_EQ(comparison.discarded, 4);
   EXPECT_EQ(comparison.pairs, 38);
-  EXPECT_TRUE(mentions(comparison.reason, "1 samples under a throttled clock")) << comparison.reason;
+  EXPECT_TRUE(says(comparison.reason, "1 samples under a throttled clock")) << comparison.reason;
 }
 
 TEST(Judge, SmallWanderingOfTheClockIsNotThrottling) {
@@ -127,7 +127,7 @@ TEST(Judge, TooManyDisturbedBlocksAreUnresolvedWithTheReason) {
   const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
   EXPECT_TRUE(
-      mentions(comparison.reason, "7 of 20 blocks were disturbed (28 samples under a throttled clock), more than 30 %"))
+      says(comparison.reason, "7 of 20 blocks were disturbed (28 samples under a throttled clock), more than 30 %"))
       << comparison.reason;
   EXPECT_NEAR(comparison.ratio, 1.05, 1e-9);  // shown all the same
 }
@@ -145,7 +145,7 @@ TEST(Judge, ASubjectThatAloneIsSlowAtTimesIsNotTheMachinesFault) {
   for (std::size_t i = 0; i < 15; ++i) quads[4 * i] = quad_of(1e6, 2.5e6);
   const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
   EXPECT_EQ(comparison.verdict, Verdict::unresolved);
-  EXPECT_TRUE(mentions(comparison.reason, "the candidate alone was disturbed in 15 blocks and the baseline in 0"))
+  EXPECT_TRUE(says(comparison.reason, "the candidate alone was disturbed in 15 blocks and the baseline in 0"))
       << comparison.reason;
 }
 
@@ -163,7 +163,7 @@ TEST(Judge, NeedsBlocksOfPositiveFiniteTimes) {
     quads[7].candidate[1].device_ns = bad;
     const model::Comparison comparison = judge(quads, {}, kFinalFalseAlarm);
     EXPECT_EQ(comparison.verdict, Verdict::unresolved) << bad;
-    EXPECT_TRUE(mentions(comparison.reason, "positive, finite times")) << comparison.reason;
+    EXPECT_TRUE(says(comparison.reason, "positive, finite times")) << comparison.reason;
   }
   EXPECT_EQ(judge({}, {}, kFinalFalseAlarm).verdict, Verdict::unresolved);
   EXPECT_EQ(judge(constant(2, 1e6, 2e6), {}, kFinalFalseAlarm).verdict, Verdict::unresolved);

@@ -12,8 +12,8 @@
 namespace hone::measure {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 std::vector<Quad> equal_quads(std::size_t n, double baseline, double candidate) {
   return std::vector<Quad>(n, Quad{baseline, baseline, candidate, candidate});
@@ -29,18 +29,18 @@ TEST(Quantile, InterpolatesBetweenOrderStatistics) {
 
 TEST(Quantile, IsUnavailableWithoutFiniteValuesOrAProbability) {
   EXPECT_FALSE(quantile({}, 0.5));
-  EXPECT_FALSE(quantile({1, kNan, 3}, 0.5));
-  EXPECT_FALSE(quantile({1, kInfinity}, 0.5));
+  EXPECT_FALSE(quantile({1, kNoNumber, 3}, 0.5));
+  EXPECT_FALSE(quantile({1, kEndless}, 0.5));
   EXPECT_FALSE(quantile({1, 2}, -0.1));
   EXPECT_FALSE(quantile({1, 2}, 1.1));
-  EXPECT_FALSE(quantile({1, 2}, kNan));
+  EXPECT_FALSE(quantile({1, 2}, kNoNumber));
 }
 
 TEST(MedianAbsoluteDeviation, IsTheMedianDistanceAndZeroForConstants) {
   EXPECT_DOUBLE_EQ(median_absolute_deviation({1, 1, 2, 2, 4, 6, 9}).value(), 1);
   EXPECT_DOUBLE_EQ(median_absolute_deviation({3, 3, 3}).value(), 0);
   EXPECT_FALSE(median_absolute_deviation({3}));
-  EXPECT_FALSE(median_absolute_deviation({3, kNan}));
+  EXPECT_FALSE(median_absolute_deviation({3, kNoNumber}));
 }
 
 TEST(MedianInterval, UsesTheRanksOfTheSignTest) {
@@ -54,7 +54,7 @@ TEST(MedianInterval, UsesTheRanksOfTheSignTest) {
 TEST(MedianInterval, NeedsSixValuesFor95Percent) {
   EXPECT_FALSE(median_interval({1, 2, 3, 4, 5}, 0.95));
   ASSERT_TRUE(median_interval({1, 2, 3, 4, 5, 6}, 0.95));
-  EXPECT_FALSE(median_interval({1, 2, 3, 4, 5, kNan}, 0.95));
+  EXPECT_FALSE(median_interval({1, 2, 3, 4, 5, kNoNumber}, 0.95));
 }
 
 TEST(MedianInterval, CoversTheMedianOfASkewedDistribution) {
@@ -81,8 +81,8 @@ TEST(BlockedRatios, WeighConstantsEquallyAndRefuseTimesWithoutARatio) {
   EXPECT_EQ(blocked_ratios(equal_quads(3, 5, 5))->weights, std::vector<double>(3, 1.0));
   EXPECT_FALSE(blocked_ratios({{10, 10, 0, 10}}));
   EXPECT_FALSE(blocked_ratios({{10, -1, 10, 10}}));
-  EXPECT_FALSE(blocked_ratios({{kNan, 10, 10, 10}}));
-  EXPECT_FALSE(blocked_ratios({{10, 10, 10, kInfinity}}));
+  EXPECT_FALSE(blocked_ratios({{kNoNumber, 10, 10, 10}}));
+  EXPECT_FALSE(blocked_ratios({{10, 10, 10, kEndless}}));
 }
 
 TEST(BlockedRatios, KeepFiniteWeightsWithAClockSoCoarseThatMostRunsAgree) {
@@ -98,7 +98,7 @@ TEST(TrimmedMean, IsTheMeanOfTheMiddleHalf) {
   EXPECT_FALSE(trimmed_mean({}, {}));
   EXPECT_FALSE(trimmed_mean({1, 2}, {1}));
   EXPECT_FALSE(trimmed_mean({1, 2}, {1, 0}));
-  EXPECT_FALSE(trimmed_mean({1, kNan}, {1, 1}));
+  EXPECT_FALSE(trimmed_mean({1, kNoNumber}, {1, 1}));
 }
 
 TEST(TrimmedMean, OfAConstantIsExactlyThatConstant) {
@@ -131,7 +131,7 @@ TEST(SignedRank, OfZerosOrNothingIsOne) {
   EXPECT_EQ(signed_rank_p({}).value(), 1);
   EXPECT_EQ(signed_rank_p({0, 0, 0}).value(), 1);
   EXPECT_DOUBLE_EQ(signed_rank_p({0, 1, 2, 3, 4, 5}).value(), 2.0 / 32);
-  EXPECT_FALSE(signed_rank_p({1, kNan}));
+  EXPECT_FALSE(signed_rank_p({1, kNoNumber}));
 }
 
 TEST(SignedRank, NormalApproximationContinuesTheExactValues) {
@@ -192,8 +192,8 @@ TEST(RatioOfQuads, IsUnavailableBelowItsPreconditions) {
   EXPECT_FALSE(ratio_of_quads(equal_quads(kMinimumQuads - 1, 5, 5), 0.95, 1));
   EXPECT_FALSE(ratio_of_quads(equal_quads(8, 0, 5), 0.95, 1));
   EXPECT_FALSE(ratio_of_quads(equal_quads(8, 5, -5), 0.95, 1));
-  EXPECT_FALSE(ratio_of_quads(equal_quads(8, 5, kNan), 0.95, 1));
-  EXPECT_FALSE(ratio_of_quads(equal_quads(8, kInfinity, 5), 0.95, 1));
+  EXPECT_FALSE(ratio_of_quads(equal_quads(8, 5, kNoNumber), 0.95, 1));
+  EXPECT_FALSE(ratio_of_quads(equal_quads(8, kEndless, 5), 0.95, 1));
   EXPECT_FALSE(ratio_of_quads(equal_quads(8, 5, 5), 1.0, 1));
 }
 
@@ -244,8 +244,8 @@ TEST(RankSum, TiesShareTheirRank) {
 TEST(RankSum, IsUnavailableWithoutFiniteValuesOnBothSides) {
   EXPECT_FALSE(rank_sum_p({}, {1}));
   EXPECT_FALSE(rank_sum_p({1}, {}));
-  EXPECT_FALSE(rank_sum_p({1, kNan}, {2}));
-  EXPECT_FALSE(rank_sum_p({1}, {kInfinity}));
+  EXPECT_FALSE(rank_sum_p({1, kNoNumber}, {2}));
+  EXPECT_FALSE(rank_sum_p({1}, {kEndless}));
 }
 
 RC_GTEST_PROP(RankSum, IsTheSameForExchangedSidesAndRarelySmall, (std::uint64_t seed)) {

@@ -16,7 +16,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-base::Error refusal(const std::string& json) {
+base::Error profile_refusal(const std::string& json) {
   const auto result = parse_profile(json, "optimization/rms_norm/profile.json");
   EXPECT_FALSE(result.ok());
   return result.ok() ? base::Error{} : result.error();
@@ -136,7 +136,7 @@ TEST(ProfileJson, SizesAreNumbersAndNamesAreTexts) {
 TEST(ParseProfile, RefusesEveryTruncation) {
   const std::string json = to_json(test::sample_profile());
   for (std::size_t length = 0; length + 3 < json.size(); length += 211) {
-    const base::Error error = refusal(json.substr(0, length));
+    const base::Error error = profile_refusal(json.substr(0, length));
     EXPECT_EQ(error.kind, base::ErrorKind::preflight);
     EXPECT_EQ(error.remedy, "run 'hone profile KERNEL' again");
     EXPECT_EQ(error.found, length == 0 ? "an empty file" : "no valid JSON at byte " + std::to_string(length + 1));
@@ -144,12 +144,12 @@ TEST(ParseProfile, RefusesEveryTruncation) {
 }
 
 TEST(ParseProfile, RefusesAnotherSchemaBeforeAnythingElse) {
-  const base::Error error = refusal(R"({"schema": "hone.profile/0", "kernel": 3})");
+  const base::Error error = profile_refusal(R"({"schema": "hone.profile/0", "kernel": 3})");
   EXPECT_EQ(error.expected, "hone.profile/1");
   EXPECT_EQ(error.found, "'hone.profile/0'");
   EXPECT_EQ(error.where, "optimization/rms_norm/profile.json, field schema");
-  EXPECT_EQ(refusal("{}").found, "no such field");
-  EXPECT_EQ(refusal("[]").expected, "an object");
+  EXPECT_EQ(profile_refusal("{}").found, "no such field");
+  EXPECT_EQ(profile_refusal("[]").expected, "an object");
 }
 
 struct Edit {
@@ -163,7 +163,7 @@ class HandEdited : public testing::TestWithParam<Edit> {};
 
 TEST_P(HandEdited, IsRefusedWithTheFieldAndWhatItHolds) {
   const Edit& edit = GetParam();
-  const base::Error error = refusal(replaced(to_json(test::sample_profile()), edit.from, edit.to));
+  const base::Error error = profile_refusal(replaced(to_json(test::sample_profile()), edit.from, edit.to));
   EXPECT_EQ(error.where, std::string("optimization/rms_norm/profile.json, field ") + edit.field);
   EXPECT_EQ(error.found, edit.found);
   EXPECT_FALSE(error.expected.empty());
@@ -195,34 +195,34 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ParseProfile, RefusesPartsThatContradictEachOther) {
   Profile profile = test::sample_profile();
   profile.baseline.noise_floor[1].x_value = "4095";
-  EXPECT_EQ(refusal(to_json(profile)).where,
+  EXPECT_EQ(profile_refusal(to_json(profile)).where,
             "optimization/rms_norm/profile.json, field baseline.noise_floor[1].x_value");
 
   profile = test::sample_profile();
   profile.headroom[2].mode = "sideways";
-  EXPECT_EQ(refusal(to_json(profile)).found, "'4096', 'sideways'");
+  EXPECT_EQ(profile_refusal(to_json(profile)).found, "'4096', 'sideways'");
 
   profile = test::sample_profile();
   profile.headroom[2].ratio *= 1.2;
-  EXPECT_EQ(refusal(to_json(profile)).where, "optimization/rms_norm/profile.json, field headroom[2].ratio");
+  EXPECT_EQ(profile_refusal(to_json(profile)).where, "optimization/rms_norm/profile.json, field headroom[2].ratio");
 
   profile = test::sample_profile();
   profile.bottleneck.evidence.clear();
-  EXPECT_EQ(refusal(to_json(profile)).expected, "at least one row: a class without evidence is impossible");
+  EXPECT_EQ(profile_refusal(to_json(profile)).expected, "at least one row: a class without evidence is impossible");
 
   profile = test::sample_profile();
   profile.baseline.rows[3].p50 = std::numeric_limits<double>::quiet_NaN();
-  const base::Error not_finite = refusal(to_json(profile));
+  const base::Error not_finite = profile_refusal(to_json(profile));
   EXPECT_EQ(not_finite.where, "optimization/rms_norm/profile.json, field baseline.rows[3].p50");
   EXPECT_EQ(not_finite.found, "null");
 
   profile = test::sample_profile();
   profile.identity.kernel = "swiglu";
-  EXPECT_EQ(refusal(to_json(profile)).found, "'swiglu'");
+  EXPECT_EQ(profile_refusal(to_json(profile)).found, "'swiglu'");
 
   profile = test::sample_profile();
   profile.baseline.rows.clear();
-  EXPECT_EQ(refusal(to_json(profile)).where,
+  EXPECT_EQ(profile_refusal(to_json(profile)).where,
             "optimization/rms_norm/profile.json, field baseline.noise_floor[0].x_value");
 }
 

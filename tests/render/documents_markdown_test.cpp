@@ -6,6 +6,7 @@
 #include "render/documents/notes_markdown.hpp"
 #include "render/documents/pull_request_markdown.hpp"
 #include "render/documents/report_markdown.hpp"
+#include "tests/render/golden.hpp"
 #include "tests/render/markdown_checks.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"
@@ -16,8 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-std::string golden(const std::string& name) { return std::string(HONE_SOURCE_DIR "/tests/render/golden/") + name; }
 
 TEST(NotesMarkdown, OfAVariantThatWasAccepted) {
   const std::string text = notes_markdown(test::sample_notes());

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "render/documents/report_html.hpp"
+#include "tests/render/golden.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-std::string golden(const std::string& name) { return std::string(HONE_SOURCE_DIR "/tests/render/golden/") + name; }
 
 // Tags opened and closed in pairs, attributes quoted: what an XML parser asks of these files.
 std::vector<std::string> xml_faults(const std::string& text) {

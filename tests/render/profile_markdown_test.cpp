@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/render/golden.hpp"
 #include "tests/render/markdown_checks.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/sample_documents.hpp"
@@ -11,8 +12,6 @@ namespace hone::render {
 namespace {
 
 using model::Profile;
-
-std::string golden(const std::string& name) { return std::string(HONE_SOURCE_DIR "/tests/render/golden/") + name; }
 
 TEST(ProfileMarkdown, OfABuiltInKernelOnACpu) {
   test::expect_golden(golden("profile_cpu.md"), profile_markdown(test::sample_profile()));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/render/golden.hpp"
 #include "tests/support/golden.hpp"
 
 namespace hone::render {
@@ -14,8 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string golden(const std::string& name) { return std::string(HONE_SOURCE_DIR "/tests/render/golden/") + name; }
 
 model::Profile profile() {
   model::Profile made;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kHead = "import triton\nimport triton.language as tl\n\n";
-const std::string kKernel =
+const std::string kSmallKernel =
     "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), tl.load(x))\n\n";
 
 hone::model::AuditedOp audit(const std::string& text) {
@@ -26,7 +26,7 @@ hone::model::AuditedOp audit(const std::string& text) {
 }
 
 TEST(Limits, a_file_of_a_megabyte_gives_the_facts_of_its_last_line) {
-  std::string text = kHead + kKernel;
+  std::string text = kHead + kSmallKernel;
   while (text.size() < (1u << 20))
     text += "def helper(a, b):\n    return [a[i] + b for i in range(10) if a]  # remark\n\n";
   text += "def run(x, n):\n    k[(n,)](x, n, B=triton.next_power_of_2(n))\n";
@@ -37,14 +37,15 @@ TEST(Limits, a_file_of_a_megabyte_gives_the_facts_of_its_last_line) {
 }
 
 TEST(Limits, nesting_deeper_than_any_parser_takes_is_a_problem_not_a_crash) {
-  const std::string deep = kHead + kKernel + "y = " + std::string(50'000, '(') + "1" + std::string(50'000, ')') + "\n";
+  const std::string deep =
+      kHead + kSmallKernel + "y = " + std::string(50'000, '(') + "1" + std::string(50'000, ')') + "\n";
   const auto op = audit(deep);
   ASSERT_FALSE(op.problems.empty());
   EXPECT_NE(op.problems[0].what.find("deeper nesting"), std::string::npos) << op.problems[0].what;
 }
 
 TEST(Limits, long_chains_of_operators_and_values_end) {
-  std::string text = kHead + kKernel + "def run(x, n):\n    b = 1\n";
+  std::string text = kHead + kSmallKernel + "def run(x, n):\n    b = 1\n";
   for (int i = 0; i < 400; ++i) text += "    b = b * 2 if n else b + b\n";
   text += "    k[(n,)](x, n, B=b + b)\n";
   EXPECT_EQ(audit(text).launches.size(), 1u);
@@ -55,7 +56,7 @@ TEST(Limits, a_configuration_list_that_grows_without_end_is_given_up) {
                            "def grow():\n    out = [triton.Config({})]\n    for i in range(100000):\n        out = out "
                            "+ out\n        out.append(out)\n"
                            "    return out\n\n@triton.autotune(configs=grow(), key=[])\n" +
-                           kKernel;
+                           kSmallKernel;
   const auto op = audit(text);
   ASSERT_EQ(op.jit_kernels.size(), 1u);
   ASSERT_TRUE(op.jit_kernels[0].autotune.has_value());
@@ -63,7 +64,7 @@ TEST(Limits, a_configuration_list_that_grows_without_end_is_given_up) {
 }
 
 TEST(Limits, functions_that_call_each_other_in_circles_end) {
-  const std::string text = kHead + kKernel +
+  const std::string text = kHead + kSmallKernel +
                            "def a(n):\n    return b(n)\n\ndef b(n):\n    return a(n)\n\ndef run(x, n, w=None):\n    w "
                            "= w\n    run(x, n, w)\n"
                            "    k[(n,)](x, n, B=a(n), num_warps=w)\n";
@@ -76,7 +77,7 @@ TEST(Limits, a_folder_with_a_link_back_to_itself_is_read_once) {
   const fs::path root = fs::temp_directory_path() / ("hone_audit_loop_" + std::to_string(getpid()));
   fs::create_directories(root / "a/b");
   fs::create_directory_symlink(root, root / "a/b/again");
-  std::ofstream(root / "a/k.py") << kHead << kKernel;
+  std::ofstream(root / "a/k.py") << kHead << kSmallKernel;
   hone::base::SystemFiles files;
   const auto found = hone::source::audit_paths(files, {root.string()});
   fs::remove_all(root);
@@ -97,7 +98,7 @@ TEST(Preflight, names_scripts_tests_and_recorded_rows_also_of_a_script_that_meas
   const auto write = [&](const std::string& path, const std::string& text) {
     ASSERT_TRUE(files.write_atomically("/c/" + path, text).ok());
   };
-  write("src/liger_kernel/ops/soft.py", kHead + kKernel);
+  write("src/liger_kernel/ops/soft.py", kHead + kSmallKernel);
   write("benchmark/scripts/benchmark_soft.py", "run(kernel_name=\"soft\")\n");
   write("benchmark/scripts/benchmark_loss.py",
         "def go(kind):\n    name = f\"fused_loss_{kind}\"\n    run(kernel_name=name)\n");
@@ -124,7 +125,7 @@ TEST(Limits, a_pipe_among_the_files_is_named_and_not_waited_for) {
   const std::string root = folder;
   ASSERT_EQ(::mkfifo((root + "/helpers.py").c_str(), 0600), 0);
   std::ofstream(root + "/k.py") << "from helpers import settings\n"
-                                << kHead << kKernel << "def run(x, n):\n    k[(n,)](x, n, B=settings(n))\n";
+                                << kHead << kSmallKernel << "def run(x, n):\n    k[(n,)](x, n, B=settings(n))\n";
   hone::base::SystemFiles files;
   const auto folder_audit = hone::source::audit_paths(files, {root});
   const auto file_audit = hone::source::audit_paths(files, {root + "/k.py"});

@@ -26,16 +26,16 @@ namespace {
 namespace fs = std::filesystem;
 namespace rewrite = hone::source::rewrite;
 
-struct Case {
+struct RewriteCase {
   std::string name, corpus, expected;
   std::vector<std::string> encodings, asks;
   std::vector<std::pair<std::string, std::string>> files;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.corpus << ": " << c.name; }
+void PrintTo(const RewriteCase& c, std::ostream* out) { *out << c.corpus << ": " << c.name; }
 
-std::vector<Case> load_cases() {
-  std::vector<Case> cases;
+std::vector<RewriteCase> load_rewrite_cases() {
+  std::vector<RewriteCase> cases;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "tests/source/rewrites")) {
     if (entry.path().extension() == ".txt") paths.push_back(entry.path());
@@ -100,10 +100,10 @@ std::string without_header(const std::string& text) {
   return end == std::string::npos ? "" : text.substr(end + 1);
 }
 
-class Rewrites : public ::testing::TestWithParam<Case> {};
+class Rewrites : public ::testing::TestWithParam<RewriteCase> {};
 
 TEST_P(Rewrites, gives_the_expected_text_or_reason) {
-  const Case& c = GetParam();
+  const RewriteCase& c = GetParam();
   hone::base::MemoryFiles files;
   std::string source;
   for (std::size_t i = 0; i < c.files.size(); ++i) {
@@ -128,7 +128,7 @@ TEST_P(Rewrites, gives_the_expected_text_or_reason) {
   EXPECT_TRUE(variant->facts.problems.empty());
 }
 
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+std::string rewrite_name(const ::testing::TestParamInfo<RewriteCase>& info) {
   std::string name = info.param.corpus + "_" + info.param.name;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -136,13 +136,13 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Rewrites, ::testing::ValuesIn(load_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, Rewrites, ::testing::ValuesIn(load_rewrite_cases()), rewrite_name);
 
 TEST(RewritesItself, has_cases_both_ways_for_each_rewrite) {
-  const std::vector<Case> cases = load_cases();
+  const std::vector<RewriteCase> cases = load_rewrite_cases();
   for (const rewrite::Rewrite& each : rewrite::rewrites()) {
     int applied = 0, refused = 0;
-    for (const Case& c : cases) {
+    for (const RewriteCase& c : cases) {
       if (c.asks.empty() || hone::tests::request_from(c.asks.front()).rewrite != each.name) continue;
       (c.expected.rfind("reason: ", 0) == 0 ? refused : applied) += 1;
     }

@@ -190,7 +190,7 @@ TEST_P(LigerRewrites, keep_everything_but_their_spans) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<TableRow>& info) {
+std::string row_name(const ::testing::TestParamInfo<TableRow>& info) {
   std::string name = info.param.op + "_" + info.param.asks.front() + "_" + std::to_string(info.index);
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -198,7 +198,7 @@ std::string name_of(const ::testing::TestParamInfo<TableRow>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, LigerRewrites, ::testing::ValuesIn(table()), name_of);
+INSTANTIATE_TEST_SUITE_P(Table, LigerRewrites, ::testing::ValuesIn(table()), row_name);
 
 // The survey of every operation: the same places as the table, a reason everywhere else.
 TEST(LigerSurvey, applies_where_the_table_says_and_gives_a_reason_elsewhere) {

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/clock.hpp"
 #include "base/system_error.hpp"
 #include "device/cpu/cpu_program.hpp"
 #include "device/cpu/fault_guard.hpp"
@@ -30,11 +31,6 @@ constexpr char succeeded = 'S', failed = 'F';
 constexpr int pipe_bytes = 1 << 20;
 constexpr std::int64_t handover_ns_floor =
     30'000'000'000;  // beyond the deadline, for the results' way through the pipe
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // ---- the child's side ----
 
@@ -104,7 +100,7 @@ Reading receive(int fd, void* data, std::size_t bytes, std::int64_t until_ns, co
   char* to = static_cast<char*>(data);
   while (bytes > 0) {
     if (stop != nullptr && stop->load()) return Reading::stopped;
-    const std::int64_t left_ns = until_ns - now_ns();
+    const std::int64_t left_ns = until_ns - base::steady_ns();
     if (left_ns <= 0) return Reading::late;
     pollfd waiting{fd, POLLIN, 0};
     const std::int64_t most_ms = stop != nullptr ? stop_poll_ms : 1'000'000;
@@ -204,7 +200,7 @@ base::Result<void> run_in_child(const std::function<base::Result<void>()>& work,
   }
   Child child(id, ends[0]);
 
-  const std::int64_t until_ns = now_ns() + deadline_ns;
+  const std::int64_t until_ns = base::steady_ns() + deadline_ns;
   const auto lost = [&](const std::string& found) {
     return base::Error{base::ErrorKind::gate,
                        what + " to end within " + fmt::format("{:.1f} s", static_cast<double>(deadline_ns) * 1e-9),
@@ -228,7 +224,7 @@ base::Result<void> run_in_child(const std::function<base::Result<void>()>& work,
     case Reading::ended: return ended();
     case Reading::complete: break;
   }
-  const std::int64_t handover_until_ns = now_ns() + std::max(deadline_ns, handover_ns_floor);
+  const std::int64_t handover_until_ns = base::steady_ns() + std::max(deadline_ns, handover_ns_floor);
   if (answer != succeeded) return read_error(child.fd(), handover_until_ns, what);
   for (const Region& region : regions) {
     switch (receive(child.fd(), region.data, region.bytes, handover_until_ns)) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "device/cpu/fault_guard.hpp"
 
 namespace hone::device::cpu {
@@ -16,11 +17,6 @@ namespace hone::device::cpu {
 namespace {
 
 constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 34;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 std::uint64_t slot_of(const void* value, std::size_t bytes) {
   std::uint64_t slot = 0;
@@ -105,7 +101,7 @@ struct Batch {
 
   void work(int worker) {
     barrier.arrive_and_wait();
-    start_ns[static_cast<std::size_t>(worker)] = now_ns();
+    start_ns[static_cast<std::size_t>(worker)] = base::steady_ns();
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const PreparedLaunch& launch = launches[i];
       if (i > 0) barrier.arrive_and_wait();
@@ -119,7 +115,7 @@ struct Batch {
         first_fault.set(i, worker, signal_number);
       }
     }
-    end_ns[static_cast<std::size_t>(worker)] = now_ns();
+    end_ns[static_cast<std::size_t>(worker)] = base::steady_ns();
   }
 };
 
@@ -255,9 +251,9 @@ base::Result<BatchTimes> run_batch(WorkerPool& pool, std::vector<PreparedLaunch>
   if (guarded) guard.emplace();
   const WorkerPool::PinnedCaller pinned(pool);
   BatchTimes times;
-  const std::int64_t called_ns = now_ns();
+  const std::int64_t called_ns = base::steady_ns();
   pool.execute(workers, [&batch](int worker) { batch.work(worker); });
-  times.wall_ns = now_ns() - called_ns;
+  times.wall_ns = base::steady_ns() - called_ns;
   times.device_ns = *std::max_element(batch.end_ns.begin(), batch.end_ns.end()) -
                     *std::min_element(batch.start_ns.begin(), batch.start_ns.end());
   if (const std::uint64_t first = batch.first_fault.packed.load(); first != 0) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/environment.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 
@@ -24,11 +25,6 @@ constexpr char entry_mark[] = "hone-cuda/1 ";
 constexpr char get_remedy[] =
     "pip install nvidia-cuda-nvrtc==13.0.* (nvidia-cuda-nvrtc-cu12 for drivers before 580), or install the CUDA "
     "toolkit, or name the library with HONE_NVRTC";
-
-std::string variable(const char* name) {
-  const char* value = ::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // "kernels/a.hpp(12): error: ..." -> "kernels/a.hpp(12)"; empty where a line names no place.
 std::string place_of(const std::string& line) {
@@ -118,12 +114,12 @@ base::Result<void> describe_image(CompiledCuda& compiled, const std::string& whe
 
 CompilerOptions CompilerOptions::from_environment() {
   CompilerOptions options;
-  options.nvrtc = variable("HONE_NVRTC");
-  options.cache_directory = variable("HONE_CACHE_DIR");
-  if (options.cache_directory.empty() && !variable("XDG_CACHE_HOME").empty())
-    options.cache_directory = base::join(variable("XDG_CACHE_HOME"), "hone");
-  if (options.cache_directory.empty() && !variable("HOME").empty())
-    options.cache_directory = base::join(variable("HOME"), ".cache/hone");
+  options.nvrtc = base::environment_variable("HONE_NVRTC");
+  options.cache_directory = base::environment_variable("HONE_CACHE_DIR");
+  if (options.cache_directory.empty() && !base::environment_variable("XDG_CACHE_HOME").empty())
+    options.cache_directory = base::join(base::environment_variable("XDG_CACHE_HOME"), "hone");
+  if (options.cache_directory.empty() && !base::environment_variable("HOME").empty())
+    options.cache_directory = base::join(base::environment_variable("HOME"), ".cache/hone");
   options.search = SearchEnvironment::from_process();
   return options;
 }

@@ -12,7 +12,7 @@ namespace hone::device::cuda {
 namespace {
 
 // NVIDIA's advice for Hopper; smaller GPUs need less.
-constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+constexpr std::size_t product_workspace_bytes = std::size_t{32} << 20;
 // Products of more operations than this are worth timing the library's candidates for.
 constexpr double worth_timing = 1e11;
 constexpr int candidates = 4, timed_runs = 3;
@@ -58,8 +58,9 @@ base::Result<void> ProductLibrary::open() {
   if (handle_ == nullptr)
     if (const int status = api_.create(&handle_); status != 0) return failed("cublasLtCreate", status, {});
   if (workspace_ != 0) return {};
-  return session_.check(session_.driver().memory_allocate(&workspace_, workspace_bytes),
-                        fmt::format("{} bytes of GPU memory for matrix products", workspace_bytes), "cuMemAlloc");
+  return session_.check(session_.driver().memory_allocate(&workspace_, product_workspace_bytes),
+                        fmt::format("{} bytes of GPU memory for matrix products", product_workspace_bytes),
+                        "cuMemAlloc");
 }
 
 base::Result<PreparedProduct> ProductLibrary::prepare(const MatrixProduct& product) {
@@ -119,7 +120,7 @@ base::Result<std::unique_ptr<ProductPlan>> ProductLibrary::make_plan(const Matri
   status = api_.preference_create(&preference);
   if (status != 0) return failed("cublasLtMatmulPreferenceCreate", status, p);
   preferences.keep(preference, api_.preference_destroy);
-  status = api_.preference_set(preference, kLtWorkspaceBytes, &workspace_bytes, sizeof workspace_bytes);
+  status = api_.preference_set(preference, kLtWorkspaceBytes, &product_workspace_bytes, sizeof product_workspace_bytes);
   for (const auto& [attribute, pointer] :
        {std::pair{kLtAlignmentA, addresses.b}, std::pair{kLtAlignmentB, addresses.a},
         std::pair{kLtAlignmentC, addresses.c}, std::pair{kLtAlignmentD, addresses.c}}) {
@@ -193,7 +194,7 @@ base::Result<void> ProductLibrary::run(const ProductPlan& plan, const LtHeuristi
   const float one = 1;
   const int status = api_.product(handle_, plan.product, &one, address(operands.b), plan.b, address(operands.a), plan.a,
                                   &operands.beta, address(operands.c), plan.c, address(operands.c), plan.c,
-                                  algorithm.algorithm, address(workspace_), workspace_bytes, session_.stream());
+                                  algorithm.algorithm, address(workspace_), product_workspace_bytes, session_.stream());
   if (status == 0) return {};
   return base::Error{base::ErrorKind::gate, "a matrix product through cuBLASLt to start",
                      fmt::format("cublasLtMatmul answered {}", status), session_.id(),

@@ -8,16 +8,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/environment.hpp"
 #include "base/text.hpp"
 
 namespace hone::device::cuda {
 
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = ::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 class Folders {
  public:
@@ -64,11 +60,11 @@ class Folders {
 
 SearchEnvironment SearchEnvironment::from_process() {
   SearchEnvironment environment;
-  environment.cuda_home = variable("CUDA_HOME");
-  environment.cuda_path = variable("CUDA_PATH");
-  environment.virtual_env = variable("VIRTUAL_ENV");
-  environment.home = variable("HOME");
-  environment.path = variable("PATH");
+  environment.cuda_home = base::environment_variable("CUDA_HOME");
+  environment.cuda_path = base::environment_variable("CUDA_PATH");
+  environment.virtual_env = base::environment_variable("VIRTUAL_ENV");
+  environment.home = base::environment_variable("HOME");
+  environment.path = base::environment_variable("PATH");
   std::array<char, 4096> program{};
   const ssize_t length = ::readlink("/proc/self/exe", program.data(), program.size() - 1);
   if (length > 0)

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/clock.hpp"
 #include "device/cuda/trial_wire.hpp"
 #include "device/no_end.hpp"
 
@@ -165,13 +166,13 @@ base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launc
   if (!running())
     if (auto started = start(); !started) return started;
   const Request request = request_for(launches);
-  const std::int64_t prepared_until_ns = steady_now_ns() + preparation_ns;
+  const std::int64_t prepared_until_ns = base::steady_ns() + preparation_ns;
   const auto not_taken = [&](Wire wire) {
     if (wire == Wire::ended) {
       // A worker that gave up has said why before it went.
       std::string message;
-      if (wire_receive_message(socket_, message, steady_now_ns() + 1'000'000'000) == Wire::complete) {
-        WireReader reader(std::move(message));
+      if (wire_receive_message(socket_, message, base::steady_ns() + 1'000'000'000) == Wire::complete) {
+        WireReader reader(message);
         const bool failed = reader.take<char>() == kTrialFailed;
         (void)reader.take<std::uint8_t>();
         base::Error error = take_error(reader);
@@ -214,10 +215,10 @@ base::Result<void> TrialWorker::run(GpuSession& session, const std::vector<Launc
       stop();
       return no_end(what, deadline_ns, "cuda");
     }
-    WireReader reader(std::move(message));
+    WireReader reader(message);
     const char kind = reader.take<char>();
     if (kind == kTrialReady) {
-      until_ns = steady_now_ns() + deadline_ns;
+      until_ns = base::steady_ns() + deadline_ns;
     } else if (kind == kTrialDone) {
       return {};
     } else if (kind == kTrialFailed) {

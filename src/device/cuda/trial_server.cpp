@@ -29,7 +29,7 @@ class Server {
   bool serve() {
     std::string message;
     if (wire_receive_message(socket_, message, 0) != Wire::complete) return false;
-    auto done = answer(WireReader(std::move(message)));
+    auto done = answer(WireReader(message));
     buffers_.clear();
     WireText text;
     if (done) {

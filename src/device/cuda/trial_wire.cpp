@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include "base/clock.hpp"
 
 namespace hone::device::cuda {
 
@@ -19,7 +20,7 @@ bool wait_for(int socket, short events, std::int64_t until_ns) {
   for (;;) {
     int wait_ms = -1;
     if (until_ns > 0) {
-      const std::int64_t left_ns = until_ns - steady_now_ns();
+      const std::int64_t left_ns = until_ns - base::steady_ns();
       if (left_ns <= 0) return false;
       wait_ms = static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 1'000'000));
     }
@@ -29,11 +30,6 @@ bool wait_for(int socket, short events, std::int64_t until_ns) {
 }
 
 }  // namespace
-
-std::int64_t steady_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Wire wire_send(int socket, const void* data, std::size_t bytes, std::int64_t until_ns) {
   const char* from = static_cast<const char*>(data);

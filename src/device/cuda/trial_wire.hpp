@@ -5,7 +5,9 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 
 namespace hone::device::cuda {
@@ -33,7 +35,7 @@ class WireText {
 
 class WireReader {
  public:
-  explicit WireReader(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit WireReader(const std::string& bytes) : bytes_(bytes.begin(), bytes.end()) {}
   template <class T>
   T take() {
     T value{};
@@ -52,12 +54,12 @@ class WireReader {
       return "";
     }
     at_ += size;
-    return bytes_.substr(at_ - size, size);
+    return {bytes_.data() + at_ - size, size};
   }
   bool good() const { return good_; }
 
  private:
-  std::string bytes_;
+  std::vector<char> bytes_;
   std::size_t at_ = 0;
   bool good_ = true;
 };
@@ -70,7 +72,6 @@ Wire wire_receive(int socket, void* data, std::size_t bytes, std::int64_t until_
 // A whole message: its length, then its bytes.
 Wire wire_send_message(int socket, const std::string& message, std::int64_t until_ns);
 Wire wire_receive_message(int socket, std::string& message, std::int64_t until_ns);
-std::int64_t steady_now_ns();
 
 void add_error(WireText& text, const base::Error& error);
 base::Error take_error(WireReader& reader);

@@ -61,9 +61,9 @@ std::map<std::string, std::set<int>> loops_that_read(const CppKernelFact& kernel
   return found;
 }
 
-class Finder {
+class CppFinder {
  public:
-  Finder(const model::AuditedOp& op, const CppKernelFact& kernel, OpportunityList& found)
+  CppFinder(const model::AuditedOp& op, const CppKernelFact& kernel, OpportunityList& found)
       : op_(op), kernel_(kernel), gpu_(op.language == "cuda"), found_(found) {}
 
   void find() {
@@ -282,7 +282,7 @@ void find_in_launches(const model::AuditedOp& op, OpportunityList& found) {
 
 std::vector<model::Opportunity> cpp_opportunities(const model::AuditedOp& op) {
   OpportunityList found;
-  for (const CppKernelFact& kernel : op.cpp_kernels) Finder(op, kernel, found).find();
+  for (const CppKernelFact& kernel : op.cpp_kernels) CppFinder(op, kernel, found).find();
   find_in_launches(op, found);
   return found.take();
 }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kFewMaskedLanesPct = 5;  // a tail of small tiles, not worth another tiling
 
-class Finder {
+class TritonFinder {
  public:
-  explicit Finder(const model::AuditedOp& op) : op_(op), launched_(op.launched) {}
+  explicit TritonFinder(const model::AuditedOp& op) : op_(op), launched_(op.launched) {}
 
   std::vector<model::Opportunity> find() {
     for (std::size_t i = 0; i < op_.launches.size(); ++i) {
@@ -205,6 +205,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<model::Opportunity> triton_opportunities(const model::AuditedOp& op) { return Finder(op).find(); }
+std::vector<model::Opportunity> triton_opportunities(const model::AuditedOp& op) { return TritonFinder(op).find(); }
 
 }  // namespace hone::diagnose

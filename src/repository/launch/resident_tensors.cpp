@@ -1,18 +1,15 @@
 #include "repository/launch/resident_tensors.hpp"
 
 #include <algorithm>
+#include "base/text.hpp"
 
 namespace hone::repository::launch {
 
 namespace {
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 bool is_overwritten(const Problem& problem, const std::vector<std::string>& passes, const std::string& tensor) {
   return std::any_of(passes.begin(), passes.end(),
-                     [&](const std::string& pass) { return contains(problem.pass(pass).overwritten, tensor); });
+                     [&](const std::string& pass) { return base::contains(problem.pass(pass).overwritten, tensor); });
 }
 
 }  // namespace
@@ -32,8 +29,8 @@ base::Result<std::shared_ptr<device::Buffer>> ScratchPool::take(device::Device& 
 bool is_given(const Problem& problem, const std::vector<std::string>& passes, const std::string& tensor) {
   for (const std::string& pass : passes) {
     const PassSpec spec = problem.pass(pass);
-    if (contains(spec.inputs, tensor)) return true;
-    if (contains(spec.outputs, tensor) || contains(spec.saved, tensor)) return false;
+    if (base::contains(spec.inputs, tensor)) return true;
+    if (base::contains(spec.outputs, tensor) || base::contains(spec.saved, tensor)) return false;
   }
   return false;
 }
@@ -103,7 +100,7 @@ base::Result<void> ResidentTensors::keep(const std::string& name) {
 base::Result<void> ResidentTensors::keep_forward() {
   const std::vector<std::string> by_forward = problem_->pass("forward").overwritten;
   for (const std::string& name : problem_->pass("backward").overwritten)
-    if (!contains(by_forward, name))
+    if (!base::contains(by_forward, name))
       if (auto kept = keep(name); !kept) return kept;
   return {};
 }

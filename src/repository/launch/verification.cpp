@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "measure/inputs.hpp"
 #include "repository/launch/guarded_run.hpp"
 
@@ -15,10 +16,6 @@ namespace {
 // A variant may round differently from the original, but not worse than this many times its error in norm and in the worst
 // element.
 constexpr double kErrorFactor = 4.0;
-
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 class CaseRun {
  public:
@@ -70,9 +67,10 @@ class CaseRun {
     for (const auto& [name, tensor] : tensors_) {
       GuardedTensor guarded;
       guarded.shape = {tensor.dtype, tensor.rows, tensor.columns, tensor.row_stride};
-      guarded.output = contains(spec.outputs, name) || contains(spec.saved, name);
-      guarded.may_change = contains(spec.overwritten, name);
-      if (contains(spec.inputs, name) || (given_.count(name) > 0 && !guarded.output)) guarded.values = before.at(name);
+      guarded.output = base::contains(spec.outputs, name) || base::contains(spec.saved, name);
+      guarded.may_change = base::contains(spec.overwritten, name);
+      if (base::contains(spec.inputs, name) || (given_.count(name) > 0 && !guarded.output))
+        guarded.values = before.at(name);
       tensors.emplace(name, std::move(guarded));
     }
     return tensors;

@@ -15,10 +15,6 @@ namespace {
 constexpr std::int64_t kLargestKnob = std::int64_t{1} << 31;
 constexpr std::size_t kMostKnobs = 16, kMostLaunches = 64;
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 }  // namespace
 
 void ManifestReader::name_passes() {
@@ -67,7 +63,7 @@ void ManifestReader::read_knob(const Node::Member& member) {
   for (const PassDecl& pass : manifest_.passes) all.push_back(pass.name);
   knob.passes = table.has("passes") ? table.texts("passes") : all;
   for (const std::string& pass : knob.passes)
-    if (!contains(all, pass))
+    if (!base::contains(all, pass))
       reading_.fail(table.place("passes"), "passes of this manifest: " + base::join_text(all, ", "), "'" + pass + "'",
                     nearest_remedy(pass, all));
   const Node* value = table.required("value", "the value in force: a number, or one for each pass");

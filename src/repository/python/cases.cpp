@@ -14,10 +14,6 @@ base::Error usage(std::string expected, std::string found, std::string where, st
   return {base::ErrorKind::usage, std::move(expected), std::move(found), std::move(where), std::move(remedy)};
 }
 
-bool contains(const std::vector<std::string>& texts, const std::string& text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
 }  // namespace
 
 base::Result<std::int64_t> parse_size(const std::string& text, const std::string& where) {
@@ -36,7 +32,7 @@ base::Result<Cases> Cases::of(const OperatorSource& source, const model::Request
   const std::vector<std::string> dtypes = {"bf16", "fp32", "fp16"};
   std::string& dtype = cases.request_.dtype;
   if (dtype.empty()) dtype = device == "cpu" ? "fp32" : "bf16";
-  if (!contains(dtypes, dtype))
+  if (!base::contains(dtypes, dtype))
     return usage("a dtype: " + base::join_text(dtypes, ", "), "'" + dtype + "'", "--dtype", "choose one of them");
   for (const std::string& text : request.sizes) {
     auto size = parse_size(text, "--sizes");
@@ -56,15 +52,15 @@ base::Result<void> Cases::complete(const OperatorSource& source) {
   for (const auto& [name, value] : request_.options) {
     const OptionDecl* own = description_ ? description_->find_option(name) : nullptr;
     if (own) {
-      if (!contains(own->values, value))
+      if (!base::contains(own->values, value))
         return usage(name + " to be one of " + base::join_text(own->values, ", "), "'" + value + "'", "--option",
                      "give an allowed value");
       options_[name] = value;
-    } else if (!contains(known, name)) {
+    } else if (!base::contains(known, name)) {
       for (const auto& [option, value_of] : options_) known.push_back(option);
       return usage("an option of " + kernel_ + ": " + base::join_text(known, ", "), "'" + name + "'", "--option",
                    "leave it out, or correct its name");
-    } else if (!contains(source.more_options, name)) {
+    } else if (!base::contains(source.more_options, name)) {
       auto extent = parse_size(value, "--option " + name);
       if (!extent) return extent.error();
       given_[description_->adjustable.at(name)] = *extent;

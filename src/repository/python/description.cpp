@@ -6,7 +6,7 @@
 
 namespace hone::repository::python {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::vector<std::string> OperatorDescription::modes() const {
   std::vector<std::string> names;
@@ -94,10 +94,10 @@ std::vector<Shape> OperatorDescription::gate_shapes(bool wide, bool interpreted)
 
 namespace {
 
-Json inputs_json(const CaseSpec& spec) {
-  Json inputs = Json::array();
+OrderedJson inputs_json(const CaseSpec& spec) {
+  OrderedJson inputs = OrderedJson::array();
   for (const InputSpec& each : spec.inputs) {
-    Json input = {{"name", each.name}, {"type", each.type}, {"shape", each.extents}};
+    OrderedJson input = {{"name", each.name}, {"type", each.type}, {"shape", each.extents}};
     if (!each.order.empty()) input["order"] = each.order;
     input["distribution"] = each.distribution;
     if (!each.formula.empty()) input["formula"] = each.formula;
@@ -110,8 +110,8 @@ Json inputs_json(const CaseSpec& spec) {
 
 }  // namespace
 
-Json description_json(const OperatorDescription& description) {
-  Json truths = Json::array();
+OrderedJson description_json(const OperatorDescription& description) {
+  OrderedJson truths = OrderedJson::array();
   for (const OptionDecl& option : description.options)
     if (option.truth) truths.push_back(option.name);
   return {{"name", description.name},
@@ -126,8 +126,8 @@ Json description_json(const OperatorDescription& description) {
           {"overwrites_gradients", description.overwrites_gradients}};
 }
 
-Json case_json(const CaseSpec& spec) {
-  Json shape = Json::object(), options = Json::object();
+OrderedJson case_json(const CaseSpec& spec) {
+  OrderedJson shape = OrderedJson::object(), options = OrderedJson::object();
   for (const auto& [name, extent] : spec.shape) shape[name] = extent;
   for (const auto& [name, value] : spec.options) options[name] = value;
   return {{"shape", shape},

@@ -3,22 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "repository/python/answer_fields.hpp"
 #include "repository/python/scripts.hpp"
 
 namespace hone::repository::python {
 
-namespace {
-
-std::string text(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-}  // namespace
-
 PythonEnvironment parse_environment(const std::string& json) {
   PythonEnvironment environment;
-  const auto document = nlohmann::json::parse(json, nullptr, false);
+  const auto document = Json::parse(json, nullptr, false);
   if (!document.is_object()) {
     environment.problem = "python3 answered what can not be read: " + json.substr(0, 200);
     return environment;
@@ -33,11 +25,8 @@ PythonEnvironment parse_environment(const std::string& json) {
   environment.cuda_error = text(document, "cuda_error");
   environment.installed = text(document, "installed");
   environment.imported = text(document, "imported");
-  if (const auto count = document.find("cuda_devices"); count != document.end() && count->is_number())
-    environment.cuda_devices = count->get<int>();
-  if (const auto names = document.find("device_names"); names != document.end() && names->is_array())
-    for (const auto& name : *names)
-      if (name.is_string()) environment.device_names.push_back(name.get<std::string>());
+  environment.cuda_devices = static_cast<int>(integer(document, "cuda_devices"));
+  environment.device_names = texts(document, "device_names");
   return environment;
 }
 

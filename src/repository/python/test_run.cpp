@@ -9,30 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "repository/python/answer_fields.hpp"
 
 namespace hone::repository::python {
-
-using Json = nlohmann::json;
 
 namespace {
 
 constexpr std::size_t kMostSmokeTests = 24;
 constexpr std::int64_t kStartMs = 240'000;  // python, torch and the tests' own imports
 
-std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 base::Error broken(const std::string& found, const std::string& words) {
   return {base::ErrorKind::gate, "the outcome of the operation's tests", found, "pytest",
           words.empty() ? "run the tests by hand with the same python" : words};
-}
-
-std::string last_lines(const std::string& words) {
-  const auto lines = base::split(base::trim(words), '\n');
-  const std::ptrdiff_t count = std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(lines.size()));
-  return base::join_text({lines.end() - count, lines.end()}, " | ");
 }
 
 // Work of a case as far as its whole-number parameters tell.

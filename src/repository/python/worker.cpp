@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "repository/python/answer_fields.hpp"
 
 namespace hone::repository::python {
-
-using Json = nlohmann::json;
 
 struct Worker::Message {
   Json json;
@@ -19,43 +18,8 @@ struct Worker::Message {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// The worker writes what is not finite as null.
-double number(const Json& object, const char* name, double otherwise = 0) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
-  return found->is_number() ? found->get<double>() : kInfinity;
-}
-std::int64_t whole(const Json& object, const char* name, std::int64_t otherwise = 0) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : otherwise;
-}
-std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-bool flag(const Json& object, const char* name, bool otherwise = false) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-std::vector<std::string> texts(const Json& object, const char* name) {
-  std::vector<std::string> all;
-  const auto found = object.find(name);
-  if (found != object.end() && found->is_array())
-    for (const Json& each : *found) all.push_back(each.is_string() ? each.get<std::string>() : each.dump());
-  return all;
-}
-
-base::Error broken(const std::string& what, const std::string& where) {
+base::Error unreadable(const std::string& what, const std::string& where) {
   return {base::ErrorKind::gate, "an answer of the worker that can be read", what, where, "this variant is left out"};
-}
-
-std::string tail(const std::string& words) {
-  const auto lines = base::split(base::trim(words), '\n');
-  std::vector<std::string> last(lines.end() - std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(lines.size())),
-                                lines.end());
-  return base::join_text(last, " | ");
 }
 
 Json start_request(const WorkerSetup& setup) {
@@ -71,10 +35,10 @@ Json case_request(const CaseSpec& spec) { return case_json(spec); }
 
 TensorDeviation deviation(const Json& json) {
   TensorDeviation d;
-  d.elements = whole(json, "elements");
-  d.non_finite = whole(json, "non_finite");
-  d.first_non_finite = whole(json, "first_non_finite", -1);
-  d.worst_index = whole(json, "worst_index");
+  d.elements = integer(json, "elements");
+  d.non_finite = integer(json, "non_finite");
+  d.first_non_finite = integer(json, "first_non_finite", -1);
+  d.worst_index = integer(json, "worst_index");
   d.worst_error = number(json, "worst_error");
   d.worst_value = number(json, "worst_value");
   d.worst_reference = number(json, "worst_reference");
@@ -90,12 +54,12 @@ model::DeviceInfo device_of(const Json& json, const std::string& id, const std::
   info.id = id;
   info.compute_capability = text(json, "compute_capability");
   info.architecture = architecture_of(info.compute_capability);
-  info.sm_count = static_cast<int>(whole(json, "sm_count", 1));
-  info.total_memory_bytes = whole(json, "total_memory_bytes");
-  if (const std::int64_t l2 = whole(json, "l2_bytes"); l2 > 0) info.caches.push_back({2, l2, info.sm_count});
-  info.shared_memory_per_block_bytes = whole(json, "shared_memory_per_block_bytes");
-  info.registers_per_sm = whole(json, "registers_per_sm");
-  info.max_threads_per_sm = static_cast<int>(whole(json, "max_threads_per_sm"));
+  info.sm_count = static_cast<int>(integer(json, "sm_count", 1));
+  info.total_memory_bytes = integer(json, "total_memory_bytes");
+  if (const std::int64_t l2 = integer(json, "l2_bytes"); l2 > 0) info.caches.push_back({2, l2, info.sm_count});
+  info.shared_memory_per_block_bytes = integer(json, "shared_memory_per_block_bytes");
+  info.registers_per_sm = integer(json, "registers_per_sm");
+  info.max_threads_per_sm = static_cast<int>(integer(json, "max_threads_per_sm"));
   info.clock_mhz = number(json, "clock_mhz");
   info.driver = text(json, "driver");
   info.compiler = "Triton " + triton;
@@ -144,7 +108,7 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   request.json["id"] = id;
   const std::string what = text(request.json, "do");
   auto with_words = [&](base::Error error) {
-    if (const std::string words = tail(dialogue_->last_words());
+    if (const std::string words = last_lines(dialogue_->last_words());
         !words.empty() && error.kind != base::ErrorKind::interrupted)
       error.found += "; its last words: " + words;
     error.where = "worker, " + what;
@@ -154,8 +118,8 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   auto line = dialogue_->hear(deadline_ms);
   if (!line) return with_words(line.error());
   Message answer{Json::parse(*line, nullptr, false)};
-  if (!answer.json.is_object() || whole(answer.json, "id", -1) != id)
-    return broken("'" + line->substr(0, 200) + "'", "worker, " + what);
+  if (!answer.json.is_object() || integer(answer.json, "id", -1) != id)
+    return unreadable("'" + line->substr(0, 200) + "'", "worker, " + what);
   if (const auto error = answer.json.find("error"); error != answer.json.end()) {
     lost_ = flag(answer.json, "sticky");
     return base::Error{base::ErrorKind::gate, "that it runs", text(*error, "kind") + ": " + text(*error, "message"),
@@ -213,12 +177,12 @@ base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& 
     kernel.code_hash = text(each, "code_hash");
     for (const Json& extent : each.value("grid", Json::array()))
       kernel.grid.push_back(extent.is_number() ? extent.get<std::int64_t>() : 0);
-    kernel.num_warps = static_cast<int>(whole(each, "num_warps"));
-    kernel.num_stages = static_cast<int>(whole(each, "num_stages"));
-    kernel.registers = static_cast<int>(whole(each, "registers", -1));
-    kernel.spills = static_cast<int>(whole(each, "spills", -1));
-    kernel.shared_bytes = whole(each, "shared_bytes", -1);
-    kernel.code_bytes = whole(each, "code_bytes");
+    kernel.num_warps = static_cast<int>(integer(each, "num_warps"));
+    kernel.num_stages = static_cast<int>(integer(each, "num_stages"));
+    kernel.registers = static_cast<int>(integer(each, "registers", -1));
+    kernel.spills = static_cast<int>(integer(each, "spills", -1));
+    kernel.shared_bytes = integer(each, "shared_bytes", -1);
+    kernel.code_bytes = integer(each, "code_bytes");
     reply.kernels.push_back(std::move(kernel));
   }
   return reply;

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.hpp"
 #include "source/source_text.hpp"
 
 namespace hone::source {
 
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Comments and literals must stay as they are; each returns the end of the one that starts at `at`, or `at`.
 std::size_t skip_literal(const std::string& text, std::size_t at) {
@@ -18,7 +17,7 @@ std::size_t skip_literal(const std::string& text, std::size_t at) {
     const std::size_t end = text.find("*/", at + 2);
     return end == std::string::npos ? text.size() : end + 2;
   }
-  if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !is_word(text[at - 1])))) {
+  if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !base::is_word_character(text[at - 1])))) {
     for (std::size_t i = at + 1; i < text.size(); ++i) {
       if (text[i] == '\\')
         ++i;
@@ -65,7 +64,7 @@ std::string with_unknown_tokens_blanked(const std::string& original) {
       at = end;
       continue;
     }
-    if (!is_word(text[at])) {
+    if (!base::is_word_character(text[at])) {
       // A lambda's execution space: `[=] __device__ (int i) { ... }`.
       if (text[at] == ']') {
         std::size_t next = at + 1;
@@ -81,7 +80,7 @@ std::string with_unknown_tokens_blanked(const std::string& original) {
       continue;
     }
     std::size_t stop = at;
-    while (stop < text.size() && is_word(text[stop])) ++stop;
+    while (stop < text.size() && base::is_word_character(text[stop])) ++stop;
     const std::string word = text.substr(at, stop - at);
     for (const char* token : with_arguments) {
       if (word == token) {

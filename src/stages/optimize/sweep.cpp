@@ -16,7 +16,6 @@ namespace hone::stages {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFinalists = 3;
 // Of the timings allowed, the part kept for timing one size's winner at the other sizes.
 constexpr double kShareForTransfer = 0.15;
@@ -87,7 +86,7 @@ class PassSweep {
     int broken = 0;
     for (const Screened& s : found->screened) {
       if (!s.estimate.usable) ++broken;
-      const double ratio = s.estimate.usable ? std::exp(s.estimate.log_ratio) : kInfinity;
+      const double ratio = s.estimate.usable ? std::exp(s.estimate.log_ratio) : std::numeric_limits<double>::infinity();
       space_.sizes[s.task].costs[points[s.point]] = ratio;
       if (s.estimate.usable) space_.sizes[s.task].ratios[points[s.point]] = ratio;
     }
@@ -129,7 +128,7 @@ class PassSweep {
     if (!trial) return trial.error();
     size.finalists.insert(settings);
     if (trial->outcome != Trial::Outcome::measured) {
-      size.costs[settings] = kInfinity;
+      size.costs[settings] = std::numeric_limits<double>::infinity();
       outcome_.findings.push_back(
           fmt::format("{} at {}: {} left the finals: {}", pass_, size.x_value, settings_text(settings), trial->reason));
       return {};
@@ -178,7 +177,8 @@ class PassSweep {
           --left;
           const double best = size.costs[size.winner];
           if (estimate->usable) size.ratios[settings] = std::exp(estimate->log_ratio);
-          size.costs[settings] = estimate->usable ? std::max(std::exp(estimate->log_ratio), best) : kInfinity;
+          size.costs[settings] = estimate->usable ? std::max(std::exp(estimate->log_ratio), best)
+                                                  : std::numeric_limits<double>::infinity();
         }
       }
     }

@@ -13,8 +13,6 @@ namespace hone::stages {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 class HeldOutCheck {
  public:
   HeldOutCheck(Lab& lab, const std::string& pass, const std::vector<SizeSpace>& sizes,
@@ -141,7 +139,7 @@ model::SettingsFunction make_function(const std::string& x_name, const std::vect
     std::vector<double> row = {1};
     for (std::size_t c = 1; c < candidates.size(); ++c) {
       const auto known = size.costs.find(candidates[c]);
-      row.push_back(known == size.costs.end() ? kInfinity : known->second);
+      row.push_back(known == size.costs.end() ? std::numeric_limits<double>::infinity() : known->second);
     }
     table.cost.push_back(std::move(row));
     table.shipped.push_back(size.shipped);

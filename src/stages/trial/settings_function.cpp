@@ -10,10 +10,8 @@ namespace hone::stages {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 struct Choice {
-  double worst = kInfinity, mean = kInfinity;
+  double worst = std::numeric_limits<double>::infinity(), mean = std::numeric_limits<double>::infinity();
   std::size_t candidate = 0, weight = 1;
 };
 
@@ -41,7 +39,7 @@ Choice best_for(const CostTable& table, const std::vector<double>& best, std::si
 }
 
 struct State {
-  double worst = kInfinity, mean = kInfinity;
+  double worst = std::numeric_limits<double>::infinity(), mean = std::numeric_limits<double>::infinity();
   std::size_t from = 0, used_before = 0, candidate = 0;
   bool reached = false;
 };
@@ -55,7 +53,7 @@ std::optional<Partition> partition_with(const CostTable& table, const std::vecto
       for (std::size_t used = 0; used < limit; ++used) {
         if (!state[from][used].reached) continue;
         const Choice piece = best_for(table, best, from, end - 1, limit - used);
-        if (piece.worst == kInfinity) continue;
+        if (piece.worst == std::numeric_limits<double>::infinity()) continue;
         const double worst = std::max(state[from][used].worst, piece.worst);
         const double mean = state[from][used].mean + piece.mean * static_cast<double>(end - from);
         State& target = state[end][used + piece.weight];

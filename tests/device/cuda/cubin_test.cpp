@@ -34,8 +34,8 @@ extern "C" __global__ void shared(float* a) {
 }
 )";
 
-ProgramSource program(const std::string& text, const std::string& scale = "1",
-                      const std::string& path = "kernels/a.cu") {
+ProgramSource scaled_program(const std::string& text, const std::string& scale = "1",
+                             const std::string& path = "kernels/a.cu") {
   return {"test program", {{path, text}}, path, {{"SCALE", scale}}};
 }
 
@@ -54,7 +54,7 @@ class CubinTest : public ::testing::Test {
 
 TEST_F(CubinTest, TellsKernelsRegistersSpillsAndSharedMemory) {
   for (const Capability& capability : test::target_capabilities()) {
-    const CompiledCuda compiled = compile(program(two_kernels), capability);
+    const CompiledCuda compiled = compile(scaled_program(two_kernels), capability);
     ASSERT_EQ(compiled.kernels.size(), 3U) << capability.text();
     EXPECT_EQ(compiled.kernels.at("spilling").registers, 32) << capability.text();
     EXPECT_GT(compiled.kernels.at("spilling").spill_bytes(), 0);
@@ -71,26 +71,26 @@ TEST_F(CubinTest, TellsKernelsRegistersSpillsAndSharedMemory) {
 }
 
 TEST_F(CubinTest, TheBinarysOwnRegistersAgreeWithTheAssemblersReport) {
-  const CompiledCuda compiled = compile(program(two_kernels));
+  const CompiledCuda compiled = compile(scaled_program(two_kernels));
   const auto facts = read_cubin(compiled.image, "test");
   ASSERT_TRUE(facts) << base::describe(facts.error());
   for (const auto& [name, kernel] : compiled.kernels) EXPECT_EQ(facts->registers.at(name), kernel.registers) << name;
 }
 
 TEST_F(CubinTest, TheHashIsOfTheInstructionsAlone) {
-  const std::string hash = compile(program(two_kernels)).info.machine_code_hash;
+  const std::string hash = compile(scaled_program(two_kernels)).info.machine_code_hash;
   EXPECT_EQ(hash.size(), 32U);
-  EXPECT_EQ(compile(program(two_kernels, "1.0f")).info.machine_code_hash, hash)
+  EXPECT_EQ(compile(scaled_program(two_kernels, "1.0f")).info.machine_code_hash, hash)
       << "another way to write the same program";
-  EXPECT_EQ(compile(program(std::string("// a comment\n") + two_kernels, "1", "kernels/longer_name.cu"))
+  EXPECT_EQ(compile(scaled_program(std::string("// a comment\n") + two_kernels, "1", "kernels/longer_name.cu"))
                 .info.machine_code_hash,
             hash);
-  EXPECT_NE(compile(program(two_kernels, "3")).info.machine_code_hash, hash);
+  EXPECT_NE(compile(scaled_program(two_kernels, "3")).info.machine_code_hash, hash);
 }
 
 TEST_F(CubinTest, WhatIsNoCudaBinaryIsAnErrorThatNamesIt) {
   EXPECT_THAT(read_cubin("", "a.cubin").error().found, HasSubstr("0 bytes"));
-  std::string other = compile(program(two_kernels)).image;
+  std::string other = compile(scaled_program(two_kernels)).image;
   other[18] = 62;  // the machine of the header: x86-64
   const auto facts = read_cubin(other, "a.cubin");
   ASSERT_FALSE(facts);
@@ -100,7 +100,7 @@ TEST_F(CubinTest, WhatIsNoCudaBinaryIsAnErrorThatNamesIt) {
 }
 
 TEST_F(CubinTest, SpoiledBytesAreReadOrRefused) {
-  const std::string image = compile(program(two_kernels)).image;
+  const std::string image = compile(scaled_program(two_kernels)).image;
   std::mt19937 random(7);
   for (int i = 0; i < 3000; ++i) {
     std::string spoiled = image.substr(0, i % 3 == 0 ? random() % image.size() : image.size());

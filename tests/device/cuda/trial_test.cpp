@@ -19,9 +19,9 @@
 namespace hone::device::cuda {
 namespace {
 
-using ::testing::HasSubstr;
+constexpr std::int64_t trial_second_ns = 1'000'000'000;
 
-constexpr std::int64_t second_ns = 1'000'000'000;
+using ::testing::HasSubstr;
 
 class TrialTest : public ::testing::Test {
  protected:
@@ -55,7 +55,7 @@ class TrialTest : public ::testing::Test {
 TEST_F(TrialTest, AWorkerThatDiesCostsTheCallAndTheNextOneStartsAnother) {
   TrialWorker worker(script("kill -SEGV $$"));
   for (int round = 0; round < 2; ++round) {
-    auto tried = worker.run(*session_, launches(), second_ns);
+    auto tried = worker.run(*session_, launches(), trial_second_ns);
     ASSERT_FALSE(tried);
     EXPECT_EQ(tried.error().kind, base::ErrorKind::gate);
     EXPECT_THAT(tried.error().found, HasSubstr("signal 11"));
@@ -65,13 +65,13 @@ TEST_F(TrialTest, AWorkerThatDiesCostsTheCallAndTheNextOneStartsAnother) {
 }
 
 TEST_F(TrialTest, AWorkerThatEndsIsToldByItsStatus) {
-  auto tried = TrialWorker(script("exit 4")).run(*session_, launches(), second_ns);
+  auto tried = TrialWorker(script("exit 4")).run(*session_, launches(), trial_second_ns);
   ASSERT_FALSE(tried);
   EXPECT_THAT(tried.error().found, HasSubstr("exit status 4"));
 }
 
 TEST_F(TrialTest, AWorkerThatCanNotStartIsAPreflightError) {
-  auto tried = TrialWorker({"/no/such/program"}).run(*session_, launches(), second_ns);
+  auto tried = TrialWorker({"/no/such/program"}).run(*session_, launches(), trial_second_ns);
   ASSERT_FALSE(tried);
   EXPECT_NE(tried.error().found.find("/no/such/program"), 0U);
   EXPECT_FALSE(tried.error().remedy.empty());
@@ -80,13 +80,13 @@ TEST_F(TrialTest, AWorkerThatCanNotStartIsAPreflightError) {
 TEST_F(TrialTest, AKernelThatDoesNotEndIsKilledAtItsDeadline) {
   // "ready" as a message of one byte, then nothing more.
   TrialWorker worker(script("printf '\\001\\000\\000\\000\\000\\000\\000\\000R' >&0; sleep 100"));
-  const std::int64_t start = steady_now_ns();
-  auto tried = worker.run(*session_, launches(), second_ns / 5);
+  const std::int64_t start = base::steady_ns();
+  auto tried = worker.run(*session_, launches(), trial_second_ns / 5);
   ASSERT_FALSE(tried);
   EXPECT_EQ(tried.error().kind, base::ErrorKind::gate);
   EXPECT_THAT(tried.error().found, HasSubstr("still running after 0.2 s"));
   EXPECT_TRUE(is_no_end(tried.error()));
-  EXPECT_GE(steady_now_ns() - start, second_ns / 5);
+  EXPECT_GE(base::steady_ns() - start, trial_second_ns / 5);
   EXPECT_FALSE(worker.running());
 }
 
@@ -127,8 +127,8 @@ class ServedTrial : public TrialTest {
   }
   char next_answer(WireReader* rest = nullptr) {
     std::string message;
-    if (wire_receive_message(ends_[0], message, steady_now_ns() + 10 * second_ns) != Wire::complete) return 0;
-    WireReader reader(std::move(message));
+    if (wire_receive_message(ends_[0], message, base::steady_ns() + 10 * trial_second_ns) != Wire::complete) return 0;
+    WireReader reader(message);
     const char kind = reader.take<char>();
     if (rest != nullptr) *rest = reader;
     return kind;
@@ -203,7 +203,7 @@ TEST_F(ServedTrial, ARequestOfAnotherBuildIsRefused) {
 
 TEST_F(TrialTest, HoneItselfIsAWorkerAndEndsWhereThereIsNoSuchGpu) {
   TrialWorker worker({std::string(HONE_BINARY_DIR) + "/hone", "gpu-trials", "1023"});
-  auto tried = worker.run(*session_, launches(), 5 * second_ns);
+  auto tried = worker.run(*session_, launches(), 5 * trial_second_ns);
   ASSERT_FALSE(tried);
   EXPECT_EQ(tried.error().kind == base::ErrorKind::gate || tried.error().kind == base::ErrorKind::preflight, true);
   EXPECT_FALSE(tried.error().found.empty());

@@ -12,7 +12,7 @@ namespace hone::source {
 
 namespace {
 
-constexpr int kDeepest = 24;
+constexpr int kDeepestPointer = 24;
 constexpr std::size_t kMostAccesses = 200;  // of one kernel, for pairs of them
 // Larger expressions than any address are not searched, so that the work stays proportional to the text.
 constexpr std::uint32_t kLargestExpression = 256;
@@ -74,7 +74,7 @@ class PointerTracer {
   // product.
   std::string base_of(Node expression, int depth) {
     expression = strip_parentheses(expression);
-    if (!expression || depth > kDeepest) return {};
+    if (!expression || depth > kDeepestPointer) return {};
     switch (expression.kind()) {
       case Kind::identifier: {
         const std::string name(expression.text());
@@ -124,7 +124,7 @@ class PointerTracer {
   // products?
   bool is_narrow_index(Node expression, int depth) {
     expression = strip_parentheses(expression);
-    if (!expression || depth > kDeepest) return false;
+    if (!expression || depth > kDeepestPointer) return false;
     switch (expression.kind()) {
       case Kind::call: return language_op(module_, expression.child(Field::function)) == "program_id";
       case Kind::subscript: return is_narrow_index(expression.child(Field::value), depth + 1);  // rows[:, None]
@@ -158,7 +158,7 @@ class PointerTracer {
 
   // Widened to 64 bits somewhere on the way.
   bool is_wide(Node expression, int depth) {
-    if (depth > kDeepest || expression.subtree_end() - expression.index() > kLargestExpression) return false;
+    if (depth > kDeepestPointer || expression.subtree_end() - expression.index() > kLargestExpression) return false;
     const auto widens = [&](Node call) {
       const Node callee = strip_parentheses(call.child(Field::function));
       for (Node argument : arguments_of(call).positional) {
@@ -198,7 +198,7 @@ class PointerTracer {
 
   void offset_terms(Node expression, int depth) {
     expression = strip_parentheses(expression);
-    if (!expression || depth > kDeepest) return;
+    if (!expression || depth > kDeepestPointer) return;
     ++depth;
     switch (expression.kind()) {
       case Kind::identifier: {

@@ -10,7 +10,7 @@ namespace hone::source {
 
 namespace {
 
-constexpr int kDeepest = 40;
+constexpr int kDeepestSetting = 40;
 constexpr int kMostSteps = 4000;                    // of one setting
 constexpr long long kLargestSettingsBlock = 65536;  // liger_kernel.ops.utils.calculate_settings: MAX_FUSED_SIZE
 
@@ -88,7 +88,7 @@ Origin OriginFinder::combined(const std::vector<Origin>& parts) const {
 
 Origin OriginFinder::expression(const Module& module, int scope, Node node, int depth) {
   node = strip_parentheses(node);
-  if (!node || depth > kDeepest || ++steps_ > kMostSteps) return {};
+  if (!node || depth > kDeepestSetting || ++steps_ > kMostSteps) return {};
   ++depth;
   switch (node.kind()) {
     case Kind::integer:
@@ -206,7 +206,7 @@ Origin OriginFinder::definition(const Module& module, int scope, const Assignmen
 // Element `element` of a value that is unpacked.
 Origin OriginFinder::element_of(const Module& module, int scope, Node value, int element, int depth) {
   value = strip_parentheses(value);
-  if (!value || depth > kDeepest || ++steps_ > kMostSteps) return {};
+  if (!value || depth > kDeepestSetting || ++steps_ > kMostSteps) return {};
   if (value.is(Kind::call)) return call(module, scope, value, element, depth + 1);
   if (value.is(Kind::attribute) && is_context(module, scope, value.child(Field::object))) {
     return context_attribute(module, scope, std::string(value.child(Field::attribute).text()), element, depth + 1);
@@ -380,7 +380,7 @@ std::optional<long long> OriginFinder::number(const Module& module, Node node) {
 
 // What an operation's host function returns as element `element`.
 Origin OriginFinder::returned(const FunctionRef& function, int element, int depth) {
-  if (depth > kDeepest) return {};
+  if (depth > kDeepestSetting) return {};
   for (Node inner : function->body.descendants()) {
     if (!inner.is(Kind::return_statement) || function.module->function_at(inner) != function.index) continue;
     const Node value = strip_parentheses(inner.first_named_child());
@@ -396,7 +396,7 @@ Origin OriginFinder::returned(const FunctionRef& function, int element, int dept
 
 Origin OriginFinder::context_attribute(const Module& module, int scope, const std::string& attribute, int element,
                                        int depth) {
-  if (depth > kDeepest) return {};
+  if (depth > kDeepestSetting) return {};
   const Function& here = module.functions()[static_cast<std::size_t>(scope)];
   const Class& owner = module.classes()[static_cast<std::size_t>(here.class_index)];
   for (const int method : owner.methods) {

@@ -26,7 +26,7 @@ enum Precedence {
 };
 
 // Deeper nesting than any person writes is shown as it stands, so that the stack is bounded.
-constexpr int kDeepest = 200;
+constexpr int kDeepestUnparsed = 200;
 
 std::string write(Node node, int depth);
 
@@ -181,7 +181,7 @@ std::string write_binary(Node node, int depth) {
 }
 
 std::string write(Node node, int depth) {
-  if (depth > kDeepest) return text_of(node);
+  if (depth > kDeepestUnparsed) return text_of(node);
   ++depth;
   switch (node.kind()) {
     case Kind::parenthesized_expression: return write(strip_parentheses(node), depth);
