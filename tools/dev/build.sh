@@ -2,7 +2,7 @@
 source tools/dev/progress.sh
 
 # CPU time of one source file, compiled and linked, in seconds; './dev bench build' measures it.
-cpu_seconds_per_source=2
+cpu_seconds_per_source=1
 
 # announce TARGET...: before a first build, what will happen and how long it takes. `afterwards` says what follows.
 announce() {
