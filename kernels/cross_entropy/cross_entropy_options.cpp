@@ -59,7 +59,7 @@ std::vector<OptionSpec> loss_option_specs(const std::string& class_weight) {
 
 std::string check_loss_options(const Problem& problem) {
   const double ignored = number_option(problem, "ignore_index"), smoothing = number_option(problem, "label_smoothing");
-  if (ignored != std::floor(ignored) || std::fabs(ignored) > 0x1p53) return "ignore_index must be a whole number";
+  if (ignored != std::floor(ignored) || std::fabs(ignored) > 0x1p53) return "ignore_index must be an integer";
   if (!(smoothing >= 0 && smoothing <= 1)) return "label_smoothing must be between 0 and 1";
   if (number_option(problem, "softcap") < 0) return "softcap must not be negative";
   if (problem.columns > std::numeric_limits<std::int32_t>::max())

@@ -18,6 +18,11 @@ std::vector<std::int64_t> chunk_sizes(const Target& target) {
   return {128, 512, 2048};
 }
 
+// A chunk of which more than half would be empty is the chunk of half its size.
+bool is_too_large(std::int64_t chunk, std::int64_t least, const Problem& problem) {
+  return chunk > least && chunk / 2 >= problem.rows;
+}
+
 bool reduces(const Problem& problem) { return problem.options.at("reduction") != "none"; }
 
 Settings without_chunk(Settings settings) {
@@ -111,7 +116,7 @@ std::string valid(Pass pass, const Settings& settings, const Problem& problem, c
   const bool scales = scales_gradients(pass, problem);
   if (scales != (chunk == 0)) return "CHUNK_ROWS must be 0 where gradients are only multiplied, and only there";
   const std::int64_t least = chunk_sizes(target).front();
-  if (chunk > least && chunk / 2 >= problem.rows) return "CHUNK_ROWS must be less than twice the number of rows";
+  if (is_too_large(chunk, least, problem)) return "CHUNK_ROWS must be less than twice the number of rows";
   const Problem rows = row_problem(pass, problem, chunk);
   const RowSpace all = space(pass, rows);
   return target.machine == Machine::cuda ? cuda_row_valid(all, without_chunk(settings), rows, target)
@@ -128,7 +133,7 @@ Settings heuristic(Pass pass, const Problem& problem, const Target& target) {
   if (!scales_gradients(pass, problem)) {
     const std::int64_t wanted = target.machine == Machine::cuda ? 2048 : 512;
     for (const std::int64_t size : chunk_sizes(target)) {
-      if (size > wanted) break;
+      if (size > wanted || is_too_large(size, chunk_sizes(target).front(), problem)) break;
       chunk = size;
       if (size >= problem.rows) break;
     }

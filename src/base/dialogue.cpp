@@ -28,7 +28,7 @@ constexpr int kPollSliceMs = 50;
 constexpr int kPartingMs = 2000;  // from the end of its input until it is killed
 
 Error gone(const std::string& program, const std::string& found) {
-  return {ErrorKind::gate, "an answer of " + program, found, program, "see its last words"};
+  return {ErrorKind::gate, "an answer of " + program, found, program, "see the tail of its stderr"};
 }
 
 class SystemDialogue final : public Dialogue {
@@ -186,9 +186,8 @@ Result<std::unique_ptr<Dialogue>> SystemProcesses::talk(const Command& command) 
   launch.keeps_input = true;
   // The thread that starts it may end before it: it goes by the end of its input, not by the end of that thread.
   launch.dies_with_thread = false;
-  if (auto prepared = prepare(command, launch); !prepared) return prepared.error();
-  auto child = start(command, launch);
-  if (!child) return child.error();
+  HONE_PROPAGATE(prepare(command, launch));
+  HONE_TRY(child, start(command, launch));
   return std::unique_ptr<Dialogue>(std::make_unique<SystemDialogue>(std::move(launch), *child, stop_));
 }
 

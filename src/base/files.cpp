@@ -208,8 +208,7 @@ Result<void> SystemFiles::write_atomically(const std::string& path, const std::s
   if (is_directory(target)) return system_error(EISDIR, can_be_written, path);
   if (auto made = create_directories(parent(target)); !made) return made;
   remove_abandoned(parent(target));
-  auto temporary = write_temporary(target, content);
-  if (!temporary) return temporary.error();
+  HONE_TRY(temporary, write_temporary(target, content));
   if (::rename(temporary->path.c_str(), target.c_str()) != 0) {
     const int failure = errno;
     ::unlink(temporary->path.c_str());

@@ -176,9 +176,8 @@ Result<std::unique_ptr<Dialogue>> Processes::talk(const Command& command) {
 Result<Outcome> SystemProcesses::run(const Command& command) {
   const SigpipeGuard guard;
   Launch launch;
-  if (auto prepared = prepare(command, launch); !prepared) return prepared.error();
-  auto child = start(command, launch);
-  if (!child) return child.error();
+  HONE_PROPAGATE(prepare(command, launch));
+  HONE_TRY(child, start(command, launch));
   return Conversation(command, launch, *child, stop_).finish();
 }
 

@@ -10,7 +10,7 @@
 
 namespace hone::base {
 
-// Use: `if (!result) return result.error();`, then `*result` or `result->member`.
+// Use: `HONE_TRY(result, call());`, then `*result` or `result->member`.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -52,3 +52,14 @@ class [[nodiscard]] Result<void> {
 };
 
 }  // namespace hone::base
+
+// Declares `name` as the result of the expression; a failed one is returned from the function, as an Error.
+#define HONE_TRY(name, ...)  \
+  auto name = (__VA_ARGS__); \
+  if (!name) return std::move(name).error()
+
+// The same for an expression whose value is of no further use, above all a Result<void>.
+#define HONE_PROPAGATE(...)                                                                    \
+  do {                                                                                         \
+    if (auto hone_result = (__VA_ARGS__); !hone_result) return std::move(hone_result).error(); \
+  } while (false)

@@ -94,10 +94,9 @@ const std::map<std::string, std::function<int(const CommandContext&)>>& handlers
 // Values of configuration files for what the command line leaves open; gives the files that are in force.
 base::Result<std::vector<std::string>> configure(Typed& typed, base::FileSystem& files) {
   if (typed.has("--no-config")) return std::vector<std::string>{};
-  auto defaults = read_configuration(files, *typed.command,
-                                     {files.absolute("."), typed.given("--repo") ? typed.text("--repo") : "",
-                                      user_configuration_file(), variable("HOME")});
-  if (!defaults) return defaults.error();
+  HONE_TRY(defaults, read_configuration(files, *typed.command,
+                                        {files.absolute("."), typed.given("--repo") ? typed.text("--repo") : "",
+                                         user_configuration_file(), variable("HOME")}));
   take_defaults(typed, defaults->values);
   return defaults->files;
 }
@@ -105,8 +104,7 @@ base::Result<std::vector<std::string>> configure(Typed& typed, base::FileSystem&
 // Where no kernel is named, the repository's only one is meant.
 base::Result<void> name_kernel(Machine& machine, Typed& typed, Meant& meant) {
   if (typed.command->offer != Offer::kernels || !typed.arguments.empty()) return {};
-  auto only = only_kernel(machine, meant);
-  if (!only) return only.error();
+  HONE_TRY(only, only_kernel(machine, meant));
   typed.arguments = {*only};
   meant.request.kernel = *only;
   return {};

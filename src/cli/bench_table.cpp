@@ -115,8 +115,7 @@ base::Result<void> bench_kernel(const repository::Described& kernel, repository:
         rows.push_back(std::move(row));
       }
       if (owned.empty() && deciding.empty()) continue;
-      auto ceiling = timed.ceiling_subject(cell);
-      if (!ceiling) return ceiling.error();
+      HONE_TRY(ceiling, timed.ceiling_subject(cell));
       const auto paired = measure::pair_with(deciding, ceiling->subject.get(), timed.clock());
       std::vector<measure::Subject*> subjects;
       for (const auto& subject : paired) subjects.push_back(subject.get());

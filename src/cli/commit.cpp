@@ -14,8 +14,7 @@ base::Result<std::string> run(base::Processes& processes, std::vector<std::strin
   command.arguments = std::move(words);
   command.directory = root;
   command.deadline_ms = 120'000;
-  auto outcome = processes.run(command);
-  if (!outcome) return outcome.error();
+  HONE_TRY(outcome, processes.run(command));
   if (outcome->exit_status != 0 || outcome->timed_out)
     return base::Error{base::ErrorKind::preflight,
                        "'" + base::join_text(command.arguments, " ").substr(0, 120) + "' to succeed",
@@ -67,23 +66,20 @@ base::Result<void> check_commit(base::Processes& processes, const CommitRequest&
 
 base::Result<std::string> commit_change(base::Processes& processes, const model::Report& report,
                                         const CommitRequest& request) {
-  if (auto possible = check_commit(processes, request); !possible) return possible.error();
+  HONE_PROPAGATE(check_commit(processes, request));
   const std::string branch = fmt::format("hone/{}-{}-{}", report.kernel, report.winner, report.created.substr(0, 10));
-  if (auto switched = run(processes, {"git", "switch", "--create", branch}, request.root); !switched)
-    return switched.error();
+  HONE_PROPAGATE(run(processes, {"git", "switch", "--create", branch}, request.root));
   std::vector<std::string> add = {"git", "add", "--"},
                            commit = {"git", "commit", "--quiet", "-m", commit_title(report), "-m", commit_body(report),
                                      "--"};
   add.insert(add.end(), report.changed_files.begin(), report.changed_files.end());
   commit.insert(commit.end(), report.changed_files.begin(), report.changed_files.end());
-  if (auto added = run(processes, add, request.root); !added) return added.error();
-  if (auto committed = run(processes, commit, request.root); !committed) return committed.error();
-  auto hash = run(processes, {"git", "rev-parse", "--short", "HEAD"}, request.root);
-  if (!hash) return hash.error();
+  HONE_PROPAGATE(run(processes, add, request.root));
+  HONE_PROPAGATE(run(processes, commit, request.root));
+  HONE_TRY(hash, run(processes, {"git", "rev-parse", "--short", "HEAD"}, request.root));
   std::string said = "commit " + *hash + " on branch " + branch;
   if (!request.push) return said;
-  if (auto pushed = run(processes, {"git", "push", "--set-upstream", "origin", branch}, request.root); !pushed)
-    return pushed.error();
+  HONE_PROPAGATE(run(processes, {"git", "push", "--set-upstream", "origin", branch}, request.root));
   auto opened =
       run(processes, {"gh", "pr", "create", "--title", commit_title(report), "--body-file", request.description},
           request.root);

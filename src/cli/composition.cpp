@@ -113,16 +113,14 @@ namespace {
 
 base::Result<void> counter_pass(const std::string& device_name, const repository::launch::CounterPass& pass) {
   Machine machine;
-  auto device = open_device(machine, device_name);
-  if (!device) return device.error();
+  HONE_TRY(device, open_device(machine, device_name));
   repository::launch::Context context{**device, machine.files, machine.clock};
   context.is_isolated = true;
   if (pass.repository == "native") {
     repository::native::NativeRepository repository(std::move(context), pass.place);
     return run_counter_pass(repository, pass);
   }
-  auto manifest = repository::manifest::load_manifest(machine.files, pass.place);
-  if (!manifest) return manifest.error();
+  HONE_TRY(manifest, repository::manifest::load_manifest(machine.files, pass.place));
   repository::manifest::ManifestRepository repository(std::move(context), nullptr, std::move(*manifest));
   return run_counter_pass(repository, pass);
 }
@@ -215,29 +213,26 @@ base::Result<void> check_kernel(Machine& machine, const Meant& meant) {
     return manifest ? repository::manifest::check_kernel(*manifest, meant.request.kernel)
                     : base::Result<void>(manifest.error());
   }
-  auto checkout = open_checkout(machine, meant);
-  if (!checkout) return checkout.error();
+  HONE_TRY(checkout, open_checkout(machine, meant));
   auto known = (*checkout)->find(meant.request.kernel);
   return known ? base::Result<void>() : known.error();
 }
 
 base::Result<Listed> list_kernels(Machine& machine, const Meant& meant) {
   if (meant.repository_directory.empty()) return Listed{"native", repository::native::list_kernels()};
-  if (auto known = check_repository(machine, meant); !known) return known.error();
+  HONE_PROPAGATE(check_repository(machine, meant));
   if (names_manifest(machine, meant)) {
     auto manifest =
         repository::manifest::load_manifest(machine.files, machine.files.absolute(meant.repository_directory));
     if (!manifest) return manifest.error();
     return Listed{"manifest", repository::manifest::list_kernels(*manifest)};
   }
-  auto checkout = open_checkout(machine, meant);
-  if (!checkout) return checkout.error();
+  HONE_TRY(checkout, open_checkout(machine, meant));
   return Listed{(*checkout)->name(), (*checkout)->list()};
 }
 
 base::Result<std::string> only_kernel(Machine& machine, const Meant& meant) {
-  auto listed = list_kernels(machine, meant);
-  if (!listed) return listed.error();
+  HONE_TRY(listed, list_kernels(machine, meant));
   if (listed->kernels.size() == 1) return listed->kernels.front().name;
   constexpr std::size_t kNamed = 8;
   std::vector<std::string> names;
@@ -255,15 +250,13 @@ base::Result<Opened> open_manifest(Machine& machine, const Meant& meant) {
       repository::manifest::load_manifest(machine.files, machine.files.absolute(meant.repository_directory));
   if (!manifest) return manifest.error();
   const bool cpp = manifest->language == repository::manifest::Language::cpp;
-  auto device = open_device(machine, cpp && meant.device == "auto" ? "cpu" : meant.device);
-  if (!device) return device.error();
+  HONE_TRY(device, open_device(machine, cpp && meant.device == "auto" ? "cpu" : meant.device));
   Opened opened;
   opened.device = std::move(*device);
   repository::launch::Context context{*opened.device, machine.files, machine.clock};
   device::Device* host = opened.device->info().kind == "cpu" ? opened.device.get() : nullptr;
   if (host == nullptr && !manifest->reference.empty()) {
-    auto cpu = open_device(machine, "cpu");
-    if (!cpu) return cpu.error();
+    HONE_TRY(cpu, open_device(machine, "cpu"));
     opened.host = std::move(*cpu);
     host = opened.host.get();
   }
@@ -279,16 +272,14 @@ base::Result<Opened> open_manifest(Machine& machine, const Meant& meant) {
 
 base::Result<Opened> open_repository(Machine& machine, const Meant& meant) {
   if (!meant.repository_directory.empty()) {
-    if (auto known = check_repository(machine, meant); !known) return known.error();
+    HONE_PROPAGATE(check_repository(machine, meant));
     if (names_manifest(machine, meant)) return open_manifest(machine, meant);
-    auto checkout = open_checkout(machine, meant);
-    if (!checkout) return checkout.error();
+    HONE_TRY(checkout, open_checkout(machine, meant));
     Opened opened;
     opened.repository = std::move(*checkout);
     return opened;
   }
-  auto device = open_device(machine, meant.device);
-  if (!device) return device.error();
+  HONE_TRY(device, open_device(machine, meant.device));
   Opened opened;
   opened.device = std::move(*device);
   repository::launch::Context context{*opened.device, machine.files, machine.clock};

@@ -51,12 +51,10 @@ class Reader {
       if (const CommandSpec* named = find_command(member.name);
           named != nullptr && member.value.kind == Node::Kind::table) {
         for (const Node::Member& inner : member.value.members)
-          if (auto done = add(inner, keys_of(named->flags), named == &command ? &own : nullptr); !done)
-            return done.error();
+          HONE_PROPAGATE(add(inner, keys_of(named->flags), named == &command ? &own : nullptr));
         continue;
       }
-      if (auto done = add(member, all_keys(), takes(command, "--" + member.name) ? &general : nullptr); !done)
-        return done.error();
+      HONE_PROPAGATE(add(member, all_keys(), takes(command, "--" + member.name) ? &general : nullptr));
     }
     for (auto& [flag, values] : general) own.emplace(flag, std::move(values));
     return own;
@@ -76,8 +74,7 @@ class Reader {
                    "'" + member.name + "'", did_you_mean(member.name, keys, kSee));
     }
     const Flag& flag = *find_flag("--" + member.name);
-    auto values = values_of(flag, member.value);
-    if (!values) return values.error();
+    HONE_TRY(values, values_of(flag, member.value));
     if (into != nullptr) (*into)[flag.name] = std::move(*values);
     return {};
   }
@@ -86,8 +83,7 @@ class Reader {
     using Kind = Node::Kind;
     std::vector<std::string> values;
     const auto add_text = [&](const Node& item, const std::string& text) -> base::Result<void> {
-      auto read = read_value(flag, text, at(path_, item.place), kSee);
-      if (!read) return read.error();
+      HONE_TRY(read, read_value(flag, text, at(path_, item.place), kSee));
       values.push_back(flag.kind == FlagKind::path ? resolved(*read) : *read);
       return {};
     };
@@ -103,8 +99,7 @@ class Reader {
       case FlagKind::list:
       case FlagKind::sizes:
         if (node.kind != Kind::array) break;
-        for (const Node& item : node.items)
-          if (auto done = add_scalar(item, flag.kind == FlagKind::sizes); !done) return done.error();
+        for (const Node& item : node.items) HONE_PROPAGATE(add_scalar(item, flag.kind == FlagKind::sizes));
         return values;
       case FlagKind::pair:
         if (node.kind != Kind::table) break;
@@ -114,17 +109,17 @@ class Reader {
                          kSee);
           const std::string value =
               member.value.kind == Kind::text ? member.value.text : std::to_string(member.value.whole);
-          if (auto done = add_text(member.value, member.name + "=" + value); !done) return done.error();
+          HONE_PROPAGATE(add_text(member.value, member.name + "=" + value));
         }
         return values;
       case FlagKind::integer:
         if (node.kind != Kind::whole) break;
-        if (auto done = add_scalar(node, true); !done) return done.error();
+        HONE_PROPAGATE(add_scalar(node, true));
         return values;
       case FlagKind::text:
       case FlagKind::path:
         if (node.kind != Kind::text) break;
-        if (auto done = add_scalar(node, false); !done) return done.error();
+        HONE_PROPAGATE(add_scalar(node, false));
         return values;
     }
     return wrong(node.place, "'" + flag.name.substr(2) + "' as " + form(flag), node.kind_name(), kSee);
@@ -155,10 +150,8 @@ class Reader {
 // The values a file holds for the command; none where it has no table of defaults.
 base::Result<std::optional<FlagValues>> read_file(base::FileSystem& files, const std::string& path, bool of_project,
                                                   const CommandSpec& command, const std::string& home) {
-  auto text = base::read_regular(files, path, repository::kLargestDocumentBytes);
-  if (!text) return text.error();
-  auto root = repository::parse_document(*text, path);
-  if (!root) return root.error();
+  HONE_TRY(text, base::read_regular(files, path, repository::kLargestDocumentBytes));
+  HONE_TRY(root, repository::parse_document(*text, path));
   const Reader reader(path, home);
   if (!of_project || !is_manifest(*root)) {
     for (const Node::Member& member : root->members)
@@ -171,8 +164,7 @@ base::Result<std::optional<FlagValues>> read_file(base::FileSystem& files, const
   const Node* table = &defaults->value;
   if (table->kind != Node::Kind::table)
     return reader.wrong(table->place, "a table [defaults]", table->kind_name(), "write its keys below [defaults]");
-  auto values = reader.read(*table, command);
-  if (!values) return values.error();
+  HONE_TRY(values, reader.read(*table, command));
   return std::optional<FlagValues>(std::move(*values));
 }
 
@@ -204,19 +196,17 @@ base::Result<FlagDefaults> read_configuration(base::FileSystem& files, const Com
   FlagDefaults defaults;
   const auto take = [&](const std::string& path, bool of_project) -> base::Result<bool> {
     if (path.empty() || !files.exists(path) || files.is_directory(path)) return false;
-    auto values = read_file(files, path, of_project, command, places.home);
-    if (!values) return values.error();
+    HONE_TRY(values, read_file(files, path, of_project, command, places.home));
     if (!values->has_value()) return false;
     defaults.files.push_back(path);
     for (auto& [flag, value] : **values) defaults.values.emplace(flag, std::move(value));
     return true;
   };
   for (const std::string& path : candidates(files, places)) {
-    auto taken = take(path, true);
-    if (!taken) return taken.error();
+    HONE_TRY(taken, take(path, true));
     if (*taken) break;
   }
-  if (auto taken = take(places.user_file, false); !taken) return taken.error();
+  HONE_PROPAGATE(take(places.user_file, false));
   std::erase_if(defaults.values, [](const auto& entry) {
     return find_flag(entry.first)->kind == FlagKind::boolean && !entry.second.empty();
   });

@@ -45,7 +45,7 @@ base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stag
   const bool converter = processes_.find("rsvg-convert").has_value();
   std::vector<std::string> names;
   for (const render::Plot& plot : render::report_plots(report)) {
-    if (auto written = workspace.write(plot.file_name, plot.svg); !written) return written.error();
+    HONE_PROPAGATE(workspace.write(plot.file_name, plot.svg));
     names.push_back(plot.file_name);
     if (!converter) continue;
     const std::string png = plot.file_name.substr(0, plot.file_name.rfind('.')) + ".png";
@@ -55,7 +55,7 @@ base::Result<std::vector<std::string>> RenderedDocuments::write_plots(const stag
     auto converted = processes_.run(command);
     // The SVG is the figure; a PNG that can not be made is left out and the list of plots does not name it.
     if (!converted || converted->exit_status != 0 || converted->output_cut) continue;
-    if (auto written = workspace.write(png, converted->output); !written) return written.error();
+    HONE_PROPAGATE(workspace.write(png, converted->output));
     names.push_back(png);
   }
   return names;

@@ -92,9 +92,8 @@ void keep(const CommandContext& context, const std::string& workspace_root, cons
           const std::vector<Measurement>& measurements) {
   if (measurements.empty()) return;
   const auto added = [&]() -> base::Result<std::int64_t> {
-    if (auto folder = context.machine.files.create_directories(workspace_root); !folder) return folder.error();
-    auto database = history::Database::open(history_path(workspace_root), history::Access::add);
-    if (!database) return database.error();
+    HONE_PROPAGATE(context.machine.files.create_directories(workspace_root));
+    HONE_TRY(database, history::Database::open(history_path(workspace_root), history::Access::add));
     return database->add(run, measurements);
   }();
   if (!added)

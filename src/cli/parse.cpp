@@ -53,9 +53,8 @@ base::Result<std::vector<std::string>> read_values(const Flag& flag, const std::
   std::size_t at = 0;
   for (const std::string& part : is_list(flag) ? base::split(value, ',') : std::vector<std::string>{value}) {
     const std::string item = is_list(flag) ? base::trim(part) : part;
-    auto read = read_value(flag, item, flag.kind == FlagKind::sizes ? marked(flag.name, value, at) : kCommandLine,
-                           help_of(command));
-    if (!read) return read.error();
+    HONE_TRY(read, read_value(flag, item, flag.kind == FlagKind::sizes ? marked(flag.name, value, at) : kCommandLine,
+                              help_of(command)));
     values.push_back(std::move(*read));
     at += part.size() + 1;
   }
@@ -119,8 +118,7 @@ class Words {
           values[name] = value == "true" ? std::vector<std::string>{} : std::vector<std::string>{"false"};
           continue;
         }
-        auto read = read_values(flag, value, command_);
-        if (!read) return read.error();
+        HONE_TRY(read, read_values(flag, value, command_));
         values[name].insert(values[name].end(), read->begin(), read->end());
       }
     }
@@ -218,16 +216,14 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
                  did_you_mean(words[0], command_names(), "'hone --help' lists them"));
   const CommandSpec& command = *typed.command;
   Words told(command);
-  if (auto read = told.read(words); !read) return read.error();
-  auto arguments = told.arguments();
-  if (!arguments) return arguments.error();
-  auto values = told.values();
-  if (!values) return values.error();
+  HONE_PROPAGATE(told.read(words));
+  HONE_TRY(arguments, told.arguments());
+  HONE_TRY(values, told.values());
   typed.values = std::move(*values);
   typed.help = typed.has("--help");
   typed.version = typed.has("--version");
   if (typed.help || typed.version) return typed;
-  if (auto agreed = check_contradictions(typed); !agreed) return agreed.error();
+  HONE_PROPAGATE(check_contradictions(typed));
 
   const int given = static_cast<int>(arguments->size());
   if (given < command.min_arguments || (command.max_arguments >= 0 && given > command.max_arguments)) {

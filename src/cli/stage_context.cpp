@@ -44,8 +44,8 @@ void StageContext::begin(const CommandContext& context, const std::string& name,
 
 base::Result<void> StageContext::claim_workspace(const CommandContext& context) {
   base::FileSystem& files = context.machine.files;
-  auto lock = base::FileLock::claim(files.absolute(base::join(context.meant.workspace, context.meant.request.kernel)));
-  if (!lock) return lock.error();
+  HONE_TRY(lock,
+           base::FileLock::claim(files.absolute(base::join(context.meant.workspace, context.meant.request.kernel))));
   lock_ = std::move(*lock);
   return {};
 }
@@ -84,15 +84,13 @@ base::Result<stages::Workspace> open_workspace(const CommandContext& context, co
   const std::string folder = base::join(meant.workspace, meant.request.kernel);
   // A name that does not exist is the user's mistake: nothing is made for it. What a folder stands for has been profiled.
   if (const bool there = ports.files.exists(folder); !there || meant.repository_directory.empty()) {
-    if (auto known = check_kernel(context.machine, meant); !known) return known.error();
+    HONE_PROPAGATE(check_kernel(context.machine, meant));
     if (!there)
       return base::Error{base::ErrorKind::preflight, "profile.json in the workspace", "no such folder", folder,
                          "'hone profile " + meant.request.kernel + "' makes it"};
   }
-  auto workspace = stages::Workspace::open(ports.files, meant.workspace, meant.request.kernel);
-  if (!workspace) return workspace.error();
-  auto recovered = stages::recover_installation(*workspace, context.machine.clock);
-  if (!recovered) return recovered.error();
+  HONE_TRY(workspace, stages::Workspace::open(ports.files, meant.workspace, meant.request.kernel));
+  HONE_TRY(recovered, stages::recover_installation(*workspace, context.machine.clock));
   if (*recovered) ports.progress.message("note: " + **recovered);
   if (recovered_one != nullptr) *recovered_one = recovered->has_value();
   return workspace;

@@ -161,7 +161,7 @@ std::optional<Disassembler> find_disassembler(base::Processes& processes, base::
 base::Result<std::map<std::string, InstructionMix>> instruction_mix(const Disassembler& tool, std::string_view cubin,
                                                                     const std::string& file, base::Processes& processes,
                                                                     base::FileSystem& files) {
-  if (auto written = files.write_atomically(file, std::string(cubin)); !written) return written.error();
+  HONE_PROPAGATE(files.write_atomically(file, std::string(cubin)));
   base::Command command;
   command.arguments = {tool.path, tool.cuobjdump ? "-sass" : "-c", file};
   command.deadline_ms = kDisassemblyDeadlineMs;

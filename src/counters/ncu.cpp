@@ -205,8 +205,7 @@ std::string command_by_hand(const CaptureRequest& request) {
 }
 
 base::Result<Capture> capture(base::Processes& processes, const NcuTool& tool, const CaptureRequest& request) {
-  auto outcome = processes.run(capture_command(tool, request));
-  if (!outcome) return outcome.error();
+  HONE_TRY(outcome, processes.run(capture_command(tool, request)));
   auto read = read_ncu_csv(outcome->output, "the output of " + tool.path);
   constexpr int kTimeoutEnded = 124;
   const bool ended_early = outcome->timed_out || outcome->exit_status == kTimeoutEnded;

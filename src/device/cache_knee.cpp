@@ -35,8 +35,7 @@ base::Result<std::vector<CachePoint>> cache_curve(const std::vector<std::int64_t
     if (round >= fewest_rounds && elapsed_ns + elapsed_ns / round > max_ns) break;
     for (std::size_t place = 0; place < sizes.size(); ++place) {
       const std::size_t i = round % 2 == 0 ? place : sizes.size() - 1 - place;
-      auto taken = rate(sizes[i]);
-      if (!taken) return taken.error();
+      HONE_TRY(taken, rate(sizes[i]));
       curve[i].bytes_per_s = std::max(curve[i].bytes_per_s, *taken);
     }
   }

@@ -114,9 +114,8 @@ std::optional<base::Error> ProgramCache::trouble() const {
     return base::Error{base::ErrorKind::preflight, "a folder for compiled programs",
                        "none: neither HONE_CACHE_DIR nor HOME is set", "", "set HONE_CACHE_DIR"};
   const std::string probe = base::join(folder(), "write_check");
-  if (auto written = files_.write_atomically(probe, "hone checks that this folder can be written\n"); !written)
-    return written.error();
-  if (auto removed = files_.remove(probe); !removed) return removed.error();
+  HONE_PROPAGATE(files_.write_atomically(probe, "hone checks that this folder can be written\n"));
+  HONE_PROPAGATE(files_.remove(probe));
   return std::nullopt;
 }
 

@@ -239,11 +239,11 @@ std::string summary_of(const model::Profile& profile, const std::vector<PassVerd
   if (remaining.at_the_limit)
     return text + "; at the limit: nothing to gain (at most " + percent(remaining.gain_pct) + " is left).";
   if (known(remaining.gain_pct))
-    text += "; at most " + percent(remaining.gain_pct) + " of the passes' time is left over the floor";
+    text += "; headroom: at most " + percent(remaining.gain_pct) + " of the passes' time lies above the roofline bound";
   else if (remaining.contradicted)
     text += "; what is left is not known, because a pass is faster than the measured ceiling allows";
   else
-    text += "; what is left is not known, because no floor was measured";
+    text += "; the headroom is not known, because there is no roofline bound";
   if (remaining.host_share_pct >= 20) text += ", " + percent(remaining.caller_gain_pct) + " of the caller's";
   if (!diagnosis.strategy_order.empty()) {
     text += "; first: " + diagnosis.strategy_order.front().title;

@@ -111,7 +111,8 @@ const std::vector<WordText>& status_texts() {
        "The hashes of the machine code are equal.", "Nothing is timed; the knob or the rewrite is dead here.",
        kArchitecture},
       {"over-floor", "The variant is faster than the device can move its bytes.",
-       "A fifth of its runs lie below the physics floor, which the highest measured rates give for the least traffic.",
+       "A fifth of its runs lie below the physical bound, which the highest measured rates give for the minimum "
+       "traffic.",
        "Work is missing, or the ceilings are wrong.", kMeasuring},
       {"pass", "A guardrail holds.", "The whole interval is within its bound.", "", kMeasuring},
       {"fail", "A guardrail does not hold.", "The whole interval is beyond its bound.", "", kMeasuring},
@@ -143,7 +144,7 @@ const std::vector<WordText>& outcome_texts() {
       {"at-ceiling", "Every pass is within 3 % of its measured ceiling.",
        "The least bytes and operations over the time.", "Only fewer bytes, by fusing with neighbours, can bring more.",
        kDiagnosis},
-      {"nothing-found", "Nothing that was tried is better, although something is left over the ceiling.",
+      {"nothing-found", "Nothing that was tried is better, although something is left below its ceiling.",
        "All variants of the plan were rejected.", "Write a variant yourself, or name a proposer.", kDiagnosis},
       {"inconclusive", "The measurement can not be trusted, or can not resolve the effect here.",
        "Disturbed blocks, a wide interval, or too few samples; the reason stands beside it. Exit status 4.",

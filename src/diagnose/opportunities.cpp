@@ -65,7 +65,7 @@ void add_headroom(const PassVerdict& pass, bool gpu, Writer& writer) {
   const double gain = facts.gain_pct();
   if (!(gain >= kWorthPct)) return;
   writer.add(facts.mode + " runs at " + percent(facts.share_pct) + " of its ceiling",
-             fmt::format("{} takes {}{}. {} at the measured {} need {}: {} lie over the floor.", facts.mode,
+             fmt::format("{} takes {}{}. {} at the measured {} need {}: {} lie above the roofline bound.", facts.mode,
                          milliseconds(facts.measured_ms), writer.at(facts.x_value),
                          facts.bytes > 0 ? "Its " + bytes_text(facts.bytes) : "Its work",
                          facts.ceiling.empty() ? "ceiling" : facts.ceiling, milliseconds(facts.floor_ms),

@@ -23,7 +23,7 @@ inline constexpr double kLaunchesWorth = 3;
 inline constexpr double kWarpsMatter = 5;
 // This share of the time does not shrink with the work: fixed costs, not a unit, take it.
 inline constexpr double kFixedCosts = 30;
-// A pass over the physics floor by more than the floor's own tolerance ran from a cache.
+// A pass over the physical bound by more than the floor's own tolerance ran from a cache.
 inline constexpr double kOverTheCeiling = 102;
 // Beyond it no spread of the ceiling explains the row: the data stayed in a cache, or the device was slower when its ceilings
 // were measured. The built-in kernels on an H200 stay below 101 % (results/h200/providers.md).

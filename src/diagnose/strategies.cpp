@@ -73,7 +73,7 @@ Bound bound_of(const model::Profile& profile, const std::vector<PassVerdict>& pa
                          milliseconds(pass.facts.measured_ms));
   }
   if (parts.empty()) {
-    bound.text = "not known: no floor was measured" + (missing.empty() ? "" : " for " + missing);
+    bound.text = "not known: there is no roofline bound" + (missing.empty() ? "" : " for " + missing);
     return bound;
   }
   bound.total_pct = total_ms > 0 ? 100 * gain_ms / total_ms : 0;

@@ -40,9 +40,6 @@ std::array<std::string Run::*, 14> text_fields() {
           &Run::source_hash, &Run::source_commit, &Run::command, &Run::session};
 }
 
-struct Close {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-};
 struct Finish {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
@@ -66,6 +63,9 @@ std::string remedy_of(int code) {
 }  // namespace
 
 struct Database::State {
+  struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
   std::string path;
   std::unique_ptr<sqlite3, Close> handle;
   bool has_sessions = true;  // false: written before runs named theirs, and opened for reading alone
@@ -86,8 +86,7 @@ struct Database::State {
     return Statement(statement);
   }
   base::Result<int> number(const char* pragma) const {
-    auto statement = prepare(pragma);
-    if (!statement) return statement.error();
+    HONE_TRY(statement, prepare(pragma));
     const int code = sqlite3_step(statement->get());
     if (code != SQLITE_ROW) return error("a database of measurements", code);
     return sqlite3_column_int(statement->get(), 0);
@@ -108,12 +107,9 @@ struct Database::State {
   }
 
   base::Result<void> check_owner(bool make) {
-    auto application = number("PRAGMA application_id");
-    if (!application) return application.error();
-    auto version = number("PRAGMA user_version");
-    if (!version) return version.error();
-    auto tables = number("SELECT count(*) FROM sqlite_master");
-    if (!tables) return tables.error();
+    HONE_TRY(application, number("PRAGMA application_id"));
+    HONE_TRY(version, number("PRAGMA user_version"));
+    HONE_TRY(tables, number("SELECT count(*) FROM sqlite_master"));
     if (*application == kApplication && *version == kVersion && *tables > 0) return {};
     if (*application == kApplication && *version == kWithoutSessions && *tables > 0) {
       has_sessions = make;
@@ -164,13 +160,13 @@ base::Result<Database> Database::open(const std::string& path, Access access) {
   state->handle.reset(handle);
   if (code != SQLITE_OK) return state->error("a history that can be opened", code);
   sqlite3_busy_timeout(handle, kBusyMs);
-  if (auto owned = state->check_owner(access == Access::add); !owned) return owned.error();
+  HONE_PROPAGATE(state->check_owner(access == Access::add));
   return Database(std::move(state));
 }
 
 base::Result<std::int64_t> Database::add(const Run& run, const std::vector<Measurement>& measurements) {
   sqlite3* handle = state_->handle.get();
-  if (auto begun = state_->execute("BEGIN IMMEDIATE"); !begun) return begun.error();
+  HONE_PROPAGATE(state_->execute("BEGIN IMMEDIATE"));
   const auto failed = [&](int code) {
     const base::Error error = state_->error("measurements that can be kept", code);
     sqlite3_exec(handle, "ROLLBACK", nullptr, nullptr, nullptr);
@@ -228,10 +224,11 @@ base::Result<std::vector<KeptRun>> Database::runs(const std::string& kernel) con
     runs.push_back(std::move(kept));
   }
   if (code != SQLITE_DONE) return state_->error("a history that can be read", code);
-  auto rows = state_->prepare(
-      "SELECT run, x_name, x_value, mode, provider, role, metric, unit, p20, p50, p80, samples FROM measurement "
-      "ORDER BY rowid");
-  if (!rows) return rows.error();
+  HONE_TRY(
+      rows,
+      state_->prepare(
+          "SELECT run, x_name, x_value, mode, provider, role, metric, unit, p20, p50, p80, samples FROM measurement "
+          "ORDER BY rowid"));
   while ((code = sqlite3_step(rows->get())) == SQLITE_ROW) {
     const auto run = at.find(sqlite3_column_int64(rows->get(), 0));
     if (run == at.end()) continue;

@@ -13,9 +13,9 @@ using kernels::DType;
 using kernels::name_of;
 using kernels::size_of;
 
-// Half the distance from 1 to the next number: the largest relative error of one rounding. 0 for whole numbers.
+// Half the distance from 1 to the next number: the largest relative error of one rounding. 0 for integers.
 double unit_roundoff(DType dtype);
-// The largest finite value; for whole numbers the largest value, as a double.
+// The largest finite value; for integers the largest value, as a double.
 double largest_finite(DType dtype);
 
 // Single elements. NaN stays NaN and keeps its sign and what fits of its payload; values too large become infinite.

@@ -1,7 +1,7 @@
 // Fresh random inputs by distribution and seed, the same bytes on every platform and for any number of threads.
 //
 // Values are drawn block by block, each block from a stream of its own, so threads can share the work. Normal values come
-// from a two-level table of the normal's quantiles in whole steps of 2^-20, interpolated in whole numbers: no library
+// from a two-level table of the normal's quantiles in whole steps of 2^-20, interpolated in integers: no library
 // function whose last bit differs between systems stands between the seed and the bytes.
 #pragma once
 

@@ -98,7 +98,7 @@ class Interleaving {
   }
 
   base::Result<std::vector<Timing>> run() {
-    if (auto warm = start(); !warm) return warm.error();
+    HONE_PROPAGATE(start());
     bool narrow = !has_subjects(), extended = false;
     int rounds = 0, check_at = budget_.min_samples;
     while (!narrow) {
@@ -109,7 +109,7 @@ class Interleaving {
         most_rounds_ *= kPatienceWithLoad;
         continue;
       }
-      if (auto taken = take_round(rounds); !taken) return taken.error();
+      HONE_PROPAGATE(take_round(rounds));
       if (++rounds < check_at) continue;
       check_at = next_check(rounds);
       narrow = every_subject([&](const Row& row) { return narrow_enough(row.samples, budget_); });

@@ -57,7 +57,7 @@ std::vector<std::unique_ptr<PairedSubject>> pair_with(const std::vector<std::uni
 struct CeilingShare {
   double share_pct = 0;
   model::PairedShare paired;
-  // How much faster than at the ceilings the device was at its quick end (80 % of the pairs are below), for physics floors.
+  // How much faster than at the ceilings the device was at its quick end (80 % of the pairs are below), for physical bounds.
   double quickest = 0;
 };
 

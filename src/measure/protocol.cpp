@@ -40,9 +40,9 @@ base::Result<SampledQuad> take_quad(Subject& baseline, Subject& candidate, bool 
   return quad;
 }
 
-constexpr char kBelowFloor[] = "faster than the physics floor";
+constexpr char kBelowFloor[] = "faster than the physical bound";
 
-// Nothing can be faster than the physics floor: a fifth of the runs below it is no outlier of the timer.
+// Nothing can be faster than the physical bound: a fifth of the runs below it is no outlier of the timer.
 std::optional<base::Error> below_floor(const model::Comparison& comparison, const std::string& baseline,
                                        const std::string& candidate, double floor_ns) {
   const double floor_ms = floor_ns * 1e-6;
@@ -50,7 +50,7 @@ std::optional<base::Error> below_floor(const model::Comparison& comparison, cons
   const bool baseline_below = comparison.baseline_ms.p20 < floor_ms;
   if (comparison.candidate_ms.p20 < floor_ms) {
     return base::Error{
-        base::ErrorKind::gate, fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
+        base::ErrorKind::gate, fmt::format("at least {:.6g} ms, the physical bound of the pass", floor_ms),
         fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.candidate_ms.p20),
         candidate,
         baseline_below
@@ -59,7 +59,7 @@ std::optional<base::Error> below_floor(const model::Comparison& comparison, cons
   }
   if (baseline_below) {
     return untrusted(
-        fmt::format("at least {:.6g} ms, the physics floor of the pass", floor_ms),
+        fmt::format("at least {:.6g} ms, the physical bound of the pass", floor_ms),
         fmt::format("{}: a fifth of the runs took less than {:.6g} ms", kBelowFloor, comparison.baseline_ms.p20),
         baseline, "the ceilings or the cold caches are wrong here; measure the ceilings again");
   }
@@ -103,7 +103,7 @@ class Pairing {
         pace_(clock, options.budget.aim_ns, least_quads_) {}
 
   base::Result<model::Comparison> run() {
-    if (auto warm = warm_up({&baseline_, &candidate_}, options_.budget.warmup); !warm) return warm.error();
+    HONE_PROPAGATE(warm_up({&baseline_, &candidate_}, options_.budget.warmup));
     pace_.start_rounds();
     while (true) {
       const int taken = static_cast<int>(quads_.size());
@@ -112,8 +112,7 @@ class Pairing {
         return finish(judge(quads_, options_, kFinalFalseAlarm),
                       taken == most_quads_ ? "the sample limit" : "the time aimed at");
       }
-      auto quad = take_quad(baseline_, candidate_, starts_[quads_.size()], raw_);
-      if (!quad) return quad.error();
+      HONE_TRY(quad, take_quad(baseline_, candidate_, starts_[quads_.size()], raw_));
       quads_.push_back(*quad);
       // Only at the planned looks: asking after every block would find a difference by chance sooner or later.
       if (std::find(kInterimLooks.begin(), kInterimLooks.end(), taken + 1) == kInterimLooks.end()) continue;

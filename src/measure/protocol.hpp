@@ -30,7 +30,7 @@ struct CompareOptions {
   double smallest_effect_pct = 1.0;  // `same`: the interval lies inside 1 +- this
   double confidence = 0.95;
   double noise_floor_pct = 0;  // of this cell's A/A comparison: a smaller effect is never a verdict
-  double floor_ns = 0;         // physics floor of the pass; 0 = none. Faster than it stops the comparison
+  double floor_ns = 0;         // physical bound of the pass; 0 = none. Faster than it stops the comparison
   std::uint64_t seed = 0;      // of the bootstrap and of the order of pairs
   int patience = 1;  // what is undecided then and may hide a gain gets this many times the aim and max_samples
 };
@@ -56,7 +56,7 @@ base::Result<std::vector<Timing>> interleave(const std::vector<Subject*>& subjec
 base::Result<Timing> time(Subject& subject, base::Clock& clock, const Budget& budget);
 
 // Alternates baseline and candidate (A B B A ...) in one session and judges the ratio by its interval.
-// A candidate below the physics floor is the error kind `gate` with "faster than the physics floor".
+// A candidate below the physical bound is the error kind `gate` with "faster than the physical bound".
 base::Result<model::Comparison> compare(Subject& baseline, Subject& candidate, base::Clock& clock,
                                         const CompareOptions& options);
 

@@ -87,8 +87,7 @@ std::string to_json(const ComparisonDocument& comparison) { return json_tree(com
 
 base::Result<ComparisonDocument> parse_comparison(const std::string& json, const std::string& where) {
   const std::string remedy = "run 'hone optimize KERNEL' again";
-  const auto tree = parse_json(json, where, remedy);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse_json(json, where, remedy));
   JsonFault fault;
   const JsonFields document(&*tree, "", fault);
   const std::string schema = document.text("schema");

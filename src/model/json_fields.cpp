@@ -234,11 +234,11 @@ std::vector<double> JsonFields::numbers(const std::string& name) const {
 }
 
 std::int64_t JsonFields::integer(const std::string& name) const {
-  return required(name, &Json::integer, "a whole number of 64 bits");
+  return required(name, &Json::integer, "a 64-bit integer");
 }
 
 std::int64_t JsonFields::integer_or(const std::string& name, std::int64_t missing) const {
-  return or_missing(name, missing, &Json::integer, "a whole number of 64 bits");
+  return or_missing(name, missing, &Json::integer, "a 64-bit integer");
 }
 
 int JsonFields::count_or(const std::string& name, int missing) const {
@@ -249,7 +249,7 @@ int JsonFields::count_or(const std::string& name, int missing) const {
 }
 
 std::uint64_t JsonFields::seed_or(const std::string& name, std::uint64_t missing) const {
-  return or_missing(name, missing, &Json::unsigned_integer, "a whole number from 0 to 2^64 - 1");
+  return or_missing(name, missing, &Json::unsigned_integer, "an integer from 0 to 2^64 - 1");
 }
 
 bool JsonFields::boolean_or(const std::string& name, bool missing) const {
@@ -264,13 +264,13 @@ std::map<std::string, std::int64_t> JsonFields::integers(const std::string& name
   const Json* value = find(name);
   if (value == nullptr) return result;
   if (value->members() == nullptr) {
-    refuse(name, "an object of whole numbers", shown(*value));
+    refuse(name, "an object of integers", shown(*value));
     return result;
   }
   for (const auto& member : *value->members()) {
     const auto number = member.value.integer();
     if (!number)
-      refuse(name + "." + member.name, "a whole number of 64 bits", shown(member.value));
+      refuse(name + "." + member.name, "a 64-bit integer", shown(member.value));
     else
       result[member.name] = *number;
   }

@@ -17,8 +17,7 @@ std::string to_json(const KeptCeilings& kept) {
 
 base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const std::string& where) {
   const std::string remedy = "remove the file: the ceilings are measured anew";
-  const auto tree = parse_json(json, where, remedy);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse_json(json, where, remedy));
   JsonFault fault;
   const JsonFields document(&*tree, "", fault);
   if (const std::string schema = document.text("schema"); schema != kCeilingsSchema)

@@ -214,8 +214,7 @@ Profile read_profile(const JsonFields& document) {
 
 base::Result<Profile> parse_profile(const std::string& json, const std::string& where) {
   std::string remedy = "run 'hone profile KERNEL' again";
-  const auto tree = parse_json(json, where, remedy);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse_json(json, where, remedy));
   JsonFault fault;
   const JsonFields document(&*tree, "", fault);
   const std::string schema = document.text("schema");

@@ -19,8 +19,7 @@ std::string to_json(const Variant& variant) {
 
 base::Result<Variant> parse_variant(const std::string& json, const std::string& where) {
   const std::string remedy = "run 'hone optimize KERNEL' again, or choose another variant with --variant N";
-  const auto tree = parse_json(json, where, remedy);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse_json(json, where, remedy));
   JsonFault fault;
   const JsonFields document(&*tree, "", fault);
   const std::string schema = document.text("schema");

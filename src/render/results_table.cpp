@@ -64,7 +64,7 @@ std::string verdict_word(model::VariantStatus status) {
     case VariantStatus::failed_to_compile: return "REJECTED (failed to compile)";
     case VariantStatus::failed_gate: return "REJECTED (failed a gate)";
     case VariantStatus::same_binary: return "REJECTED (same machine code as its parent)";
-    case VariantStatus::over_floor: return "REJECTED (faster than the physics floor)";
+    case VariantStatus::over_floor: return "REJECTED (faster than the physical bound)";
   }
   return "REJECTED";
 }

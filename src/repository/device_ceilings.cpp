@@ -123,15 +123,13 @@ base::Result<void> DeviceCeilings::learn_cache_size() {
 }
 
 base::Result<std::optional<model::Ceiling>> DeviceCeilings::look(const model::Ceilings& ceilings) {
-  auto programs = device_.ceiling_programs(ceilings);
-  if (!programs) return programs.error();
+  HONE_TRY(programs, device_.ceiling_programs(ceilings));
   if (*programs == nullptr) return std::optional<model::Ceiling>();
   programs_ = std::move(*programs);
   const device::CeilingRun run = programs_->run_of(quickest_copy(ceilings));
   std::vector<double> rates;
   for (int i = 0; i <= kLooks; ++i) {
-    auto sample = device_.time(run.launches, {});
-    if (!sample) return sample.error();
+    HONE_TRY(sample, device_.time(run.launches, {}));
     if (i > 0) rates.push_back(run.amount / std::max(1.0, sample->device_ns) * 1e9);
   }
   const auto at = [&](double p) { return measure::quantile(rates, p).value_or(0); };
@@ -165,8 +163,7 @@ base::Result<bool> DeviceCeilings::confirm(model::KeptCeilings kept, std::int64_
 
 base::Result<model::Ceilings> DeviceCeilings::measure(bool quick) {
   programs_.reset();  // their shapes may change, and their memory is wanted
-  auto measured = device_.ceilings({quick});
-  if (!measured) return measured.error();
+  HONE_TRY(measured, device_.ceilings({quick}));
   known_ = std::move(*measured);
   quick_ = quick;
   origin_.kept = false;
@@ -177,31 +174,27 @@ base::Result<model::Ceilings> DeviceCeilings::measure(bool quick) {
 base::Result<model::Ceilings> DeviceCeilings::ceilings(bool quick) {
   if (known_) return *known_;
   // Ceilings are measured with working sets and cold caches by the effective size.
-  if (auto learned = learn_cache_size(); !learned) return learned.error();
+  HONE_PROPAGATE(learn_cache_size());
   auto kept = load();
   bool stands = false;
   if (kept && !kept->ceilings.by_name.empty() && (quick || !kept->quick)) {
     const auto then = base::seconds_of_utc(kept->ceilings.measured_at), now = base::seconds_of_utc(clock_.utc());
     if (then && now && *now >= *then && *now - *then <= kOldestSeconds) {
-      auto confirmed = confirm(std::move(*kept), *now - *then);
-      if (!confirmed) return confirmed.error();
+      HONE_TRY(confirmed, confirm(std::move(*kept), *now - *then));
       stands = *confirmed;
     } else {
       origin_.refused = "they are of " + kept->ceilings.measured_at;
     }
   }
-  if (!stands)
-    if (auto measured = measure(quick); !measured) return measured.error();
+  if (!stands) HONE_PROPAGATE(measure(quick));
   known_->notes.push_back(kOriginNote + describe(origin_));
   return *known_;
 }
 
 base::Result<model::Ceilings> DeviceCeilings::again() {
-  auto first = ceilings(true);
-  if (!first) return first.error();
+  HONE_TRY(first, ceilings(true));
   programs_.reset();
-  auto second = device_.ceilings({true});
-  if (!second) return second.error();
+  HONE_TRY(second, device_.ceilings({true}));
   known_ = measure::larger_rates(*first, *second);
   if (!taken_) save(*known_, quick_);
   return *known_;

@@ -27,8 +27,7 @@ class LaunchSubject final : public measure::Subject {
   std::string name() const override { return name_; }
 
   base::Result<model::Sample> sample() override {
-    for (const auto& restore : restores_)
-      if (auto restored = restore(); !restored) return restored.error();
+    for (const auto& restore : restores_) HONE_PROPAGATE(restore());
     return device_.time(launches_, device::TimingConditions{});
   }
 

@@ -57,8 +57,7 @@ base::Result<std::string> apply(const std::string& original, std::vector<Replace
 
 base::Result<EditedSource> edit_and_audit(base::FileSystem& files, const std::string& path, const std::string& original,
                                           std::vector<Replacement> replacements) {
-  auto text = apply(original, std::move(replacements), path);
-  if (!text) return text.error();
+  HONE_TRY(text, apply(original, std::move(replacements), path));
   EditedSource edited;
   edited.facts = audit_text(files, path, *text);
   edited.text = std::move(*text);

@@ -71,7 +71,7 @@ base::Result<Decision> ask(const Ports& ports, Journal& journal, const std::stri
     if ((reply.choice == Choice::another && !names_one(question, reply.alternative)) ||
         (reply.choice == Choice::edit && !is_order(question, reply.order)))
       reply = {};
-    if (auto kept = keep(journal, key, question, reply); !kept) return kept.error();
+    HONE_PROPAGATE(keep(journal, key, question, reply));
   }
   return Decision{reply.choice, reply.alternative, reply.order, false, asking.next_command};
 }

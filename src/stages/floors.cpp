@@ -18,8 +18,7 @@ const model::Headroom* row_of(const model::Profile& profile, const repository::C
 
 base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports) {
   ports.progress.message("the ceilings of the device are measured again");
-  auto again = session.ceilings_again();
-  if (!again) return again.error();
+  HONE_TRY(again, session.ceilings_again());
   profile.device.ceilings = std::move(*again);
   for (model::Headroom& row : profile.headroom) {
     const repository::PassFloor floor = session.floor({row.x_value, row.mode});
@@ -52,7 +51,7 @@ repository::PassFloor Floors::at(const repository::Cell& cell) const {
 base::Result<bool> Floors::look_again() {
   if (looks_ == kMostLooks) return false;
   ++looks_;
-  if (auto looked = stages::look_again(session_, profile_, ports_); !looked) return looked.error();
+  HONE_PROPAGATE(stages::look_again(session_, profile_, ports_));
   return true;
 }
 
@@ -61,8 +60,7 @@ base::Result<model::Comparison> Floors::judge(const repository::Cell& cell, cons
     const double floor_ms = at(cell).physics_floor_ms;
     auto comparison = compare(floor_ms * 1e6);
     if (comparison || !measure::is_below_floor(comparison.error())) return comparison;
-    auto looked = look_again();
-    if (!looked) return looked.error();
+    HONE_TRY(looked, look_again());
     if (!*looked || !(at(cell).physics_floor_ms < floor_ms)) return comparison;
   }
 }

@@ -22,7 +22,7 @@ class Floors {
   // The profile's row; what the session says at the profile's ceilings where it has none.
   repository::PassFloor at(const repository::Cell& cell) const;
 
-  // `compare` is given the physics floor of the cell in ns. Where it answers that a time lies below that floor, the ceilings are
+  // `compare` is given the physical bound of the cell in ns. Where it answers that a time lies below that floor, the ceilings are
   // looked at again, and it is asked again where that gives a lower floor. At most kMostLooks looks in all: what is still faster
   // skips work.
   using Compare = std::function<base::Result<model::Comparison>(double floor_ns)>;
@@ -43,7 +43,7 @@ class Floors {
 };
 
 // Measures the ceilings of the device again: profile.device.ceilings keep the higher of the two rates, and its headroom rows
-// follow them; of rows with paired shares the physics floor alone.
+// follow them; of rows with paired shares the physical bound alone.
 base::Result<void> look_again(repository::Timed& session, model::Profile& profile, const Ports& ports);
 
 }  // namespace hone::stages

@@ -19,8 +19,7 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
   Journal journal(files, clock, path);
   std::string text;
   if (files.exists(path)) {
-    auto read = base::read_regular(files, path);
-    if (!read) return read.error();
+    HONE_TRY(read, base::read_regular(files, path));
     text = std::move(*read);
   }
   bool ours = false;
@@ -45,7 +44,7 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
     Record begin;
     begin.event = "begin";
     begin.text = {{"identity", identity}, {"at", clock.utc()}};
-    if (auto written = journal.append_line(to_line(begin)); !written) return written.error();
+    HONE_PROPAGATE(journal.append_line(to_line(begin)));
   }
   return journal;
 }
@@ -58,13 +57,13 @@ const Record* Journal::find(const std::string& event, const std::string& key) co
 base::Result<void> Journal::append(const std::string& key, Record record) {
   record.text["key"] = key;
   record.text["at"] = clock_->utc();
-  if (auto written = append_line(to_line(record)); !written) return written.error();
+  HONE_PROPAGATE(append_line(to_line(record)));
   records_[{record.event, key}] = std::move(record);
   return {};
 }
 
 base::Result<void> Journal::append_line(const std::string& line) {
-  if (auto written = files_->append(path_, (line_open_ ? "\n" : "") + line + "\n"); !written) return written.error();
+  HONE_PROPAGATE(files_->append(path_, (line_open_ ? "\n" : "") + line + "\n"));
   line_open_ = false;
   return {};
 }

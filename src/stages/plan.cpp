@@ -111,14 +111,13 @@ void reorder(model::Profile& profile, const std::vector<std::size_t>& order, con
 base::Result<Decision> confirm_plan(model::Profile& profile, const Workspace& workspace, const Ports& ports,
                                     base::Clock& clock, const Asking& asking) {
   if (auto decision = decided_unasked(ports, asking)) return *decision;
-  auto journal = Journal::open(ports.files, clock, workspace.at("journal.jsonl"), run_identity(profile));
-  if (!journal) return journal.error();
+  HONE_TRY(journal, Journal::open(ports.files, clock, workspace.at("journal.jsonl"), run_identity(profile)));
   const std::string key = "profile|" + profile.created;
   while (true) {
     auto decision = ask(ports, *journal, key, question_about(profile, asking.alone), asking);
     if (!decision || decision->choice != Choice::edit) return decision;
     reorder(profile, decision->order, clock.utc());
-    if (auto written = write_plan(profile, workspace, ports, *journal, key); !written) return written.error();
+    HONE_PROPAGATE(write_plan(profile, workspace, ports, *journal, key));
     ports.documents.show_plan(profile);
   }
 }

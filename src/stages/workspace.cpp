@@ -20,8 +20,7 @@ base::Error preflight(std::string expected, std::string found, std::string where
 base::Result<void> check_document(base::FileSystem& files, const std::string& path, const std::string& kernel,
                                   const std::string& schema) {
   if (!files.exists(path)) return {};
-  auto text = base::read_regular(files, path);
-  if (!text) return text.error();
+  HONE_TRY(text, base::read_regular(files, path));
   const auto head = parse_head(*text);
   if (!head) return {};
   const std::string remedy = "move the folder away, or choose another one with --workspace";
@@ -37,13 +36,9 @@ base::Result<void> check_document(base::FileSystem& files, const std::string& pa
 
 // What stands in the folder is of this kernel and schema, and the folder takes what a run writes.
 base::Result<void> check_folder(base::FileSystem& files, const std::string& folder, const std::string& kernel) {
-  if (auto checked = check_document(files, base::join(folder, "profile.json"), kernel, model::kProfileSchema); !checked)
-    return checked.error();
-  if (auto checked = check_document(files, base::join(folder, "comparison.json"), kernel, model::kComparisonSchema);
-      !checked)
-    return checked.error();
-  auto free = files.free_bytes(folder);
-  if (!free) return free.error();
+  HONE_PROPAGATE(check_document(files, base::join(folder, "profile.json"), kernel, model::kProfileSchema));
+  HONE_PROPAGATE(check_document(files, base::join(folder, "comparison.json"), kernel, model::kComparisonSchema));
+  HONE_TRY(free, files.free_bytes(folder));
   if (*free < kFreeBytesNeeded) {
     return preflight("at least 16 MiB free for the workspace",
                      fmt::format("{:.1f} MiB", static_cast<double>(*free) / (1 << 20)), folder,
@@ -51,8 +46,7 @@ base::Result<void> check_folder(base::FileSystem& files, const std::string& fold
   }
   // Only a write shows that writing works: modes, read-only mounts and quotas all answer here.
   const std::string probe = base::join(folder, ".write_check");
-  if (auto written = files.write_atomically(probe, "hone checks that this folder can be written\n"); !written)
-    return written.error();
+  HONE_PROPAGATE(files.write_atomically(probe, "hone checks that this folder can be written\n"));
   return files.remove(probe);
 }
 
@@ -61,7 +55,7 @@ base::Result<void> check_folder(base::FileSystem& files, const std::string& fold
 base::Result<Workspace> Workspace::open(base::FileSystem& files, const std::string& root, const std::string& kernel) {
   const std::string folder = base::join(root, kernel);
   const bool there = files.exists(folder);
-  if (auto made = files.create_directories(folder); !made) return made.error();
+  HONE_PROPAGATE(files.create_directories(folder));
   auto usable = check_folder(files, folder, kernel);
   if (!usable && !there) (void)files.remove_recursively(folder).ok();  // the refusal counts, not what is left of it
   if (!usable) return usable.error();
@@ -95,14 +89,13 @@ base::Result<std::vector<std::string>> Workspace::write_snapshot(
     const std::size_t dot = first.find('.');
     std::string name = first;
     for (int number = 2; files_->exists(at(name)); ++number) {
-      auto present = files_->read(at(name));
-      if (!present) return present.error();
+      HONE_TRY(present, files_->read(at(name)));
       if (*present == content) break;
       name = dot == std::string::npos ? fmt::format("{}_{}", first, number)
                                       : fmt::format("{}_{}{}", first.substr(0, dot), number, first.substr(dot));
     }
     if (!files_->exists(at(name))) {
-      if (auto written = write(name, content); !written) return written.error();
+      HONE_PROPAGATE(write(name, content));
     }
     names.push_back(name);
   }
@@ -130,20 +123,17 @@ base::Result<std::string> Workspace::read(const std::string& name, const std::st
 }
 
 base::Result<model::Profile> Workspace::load_profile() const {
-  auto text = read("profile.json", "hone profile " + kernel_);
-  if (!text) return text.error();
+  HONE_TRY(text, read("profile.json", "hone profile " + kernel_));
   return model::parse_profile(*text, at("profile.json"));
 }
 
 base::Result<model::ComparisonDocument> Workspace::load_comparison() const {
-  auto text = read("comparison.json", "hone optimize " + kernel_);
-  if (!text) return text.error();
+  HONE_TRY(text, read("comparison.json", "hone optimize " + kernel_));
   return model::parse_comparison(*text, at("comparison.json"));
 }
 
 base::Result<model::Variant> Workspace::load_variant(const std::string& id) const {
-  auto text = read(settings_name(id), "hone optimize " + kernel_);
-  if (!text) return text.error();
+  HONE_TRY(text, read(settings_name(id), "hone optimize " + kernel_));
   return model::parse_variant(*text, at(settings_name(id)));
 }
 

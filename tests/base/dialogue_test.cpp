@@ -1,4 +1,4 @@
-// A program that stays: lines both ways, its end, its silence, and its last words.
+// A program that stays: lines both ways, its end, its silence, and the tail of its stderr.
 #include "base/dialogue.hpp"
 
 #include <gtest/gtest.h>

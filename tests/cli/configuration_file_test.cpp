@@ -109,12 +109,12 @@ TEST_F(Configuration, WhatIsWrongIsNamedWithItsPlace) {
   expect_wrong("seed = 1\n", "1:1", "'seed'");
   expect_wrong("[defaults]\ndtype = \"bf61\"\n", "2:9", "'bf61'");
   expect_wrong("[defaults]\nsizes = [512, \"4x\"]\n", "2:15", "'4x'");
-  expect_wrong("[defaults]\nsizes = 512\n", "2:9", "a whole number");
+  expect_wrong("[defaults]\nsizes = 512\n", "2:9", "an integer");
   expect_wrong("[defaults]\nquick = \"yes\"\n", "2:9", "a text");
   expect_wrong("[defaults]\nmax-variants = 0\n", "2:16", "'0'");
   expect_wrong("[defaults]\nmax-variants = \"8\"\n", "2:16", "a text");
   expect_wrong("[defaults]\nseed = \n", "2:8", "");
-  expect_wrong("defaults = 1\n", "1:12", "a whole number");
+  expect_wrong("defaults = 1\n", "1:12", "an integer");
 }
 
 TEST_F(Configuration, AMisspeltKeyIsAnsweredWithTheNearest) {

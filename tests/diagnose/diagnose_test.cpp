@@ -216,7 +216,7 @@ TEST(Diagnose, TimesThatTheirOwnCopyDoesNotReproduceGiveLittleConfidenceAndThatI
 }
 
 TEST(Diagnose, AnAblationBoundsWhatAStrategyCanBring) {
-  // Taking all arithmetic out saves 4 %: a cheaper algorithm can not bring more, though 12 % lie over the floor.
+  // Taking all arithmetic out saves 4 %: a cheaper algorithm can not bring more, though 12 % lie above the roofline bound.
   const Diagnosis diagnosis = diagnose(one_size(88, 0.96, 0.95));
   const auto step = std::find_if(diagnosis.strategy_order.begin(), diagnosis.strategy_order.end(),
                                  [](const auto& each) { return each.strategy == "algorithm"; });

@@ -60,7 +60,7 @@ TEST(Catalogue, EmbedsTheMainFilesAndTheVocabulary) {
 TEST(Settings, HeuristicIsValidAndFirstOfItsSpaceEverywhere) {
   for (const auto& operation : catalog()) {
     for (const Target& target : {target_of(1, 16), target_of(2, 64), target_of(96, 32)}) {
-      for (const std::int64_t rows : {0, 1, 3, 4096}) {
+      for (const std::int64_t rows : {0, 1, 3, 129, 256, 257, 513, 4096}) {  // around the sizes of chunks
         for (const std::int64_t columns : {0, 1, 17, 4096, 262144}) {
           const Problem problem = problem_of(*operation, rows, columns, DType::bf16);
           for (const Pass pass : passes) {

@@ -258,7 +258,7 @@ TEST_F(Protocol, ACandidateBelowThePhysicsFloorIsAGateError) {
   const auto comparison = compare(a, b, clock_, {.floor_ns = 1e6});
   ASSERT_FALSE(comparison);
   EXPECT_EQ(comparison.error().kind, ErrorKind::gate);
-  EXPECT_TRUE(mentions(comparison.error().found, "faster than the physics floor"));
+  EXPECT_TRUE(mentions(comparison.error().found, "faster than the physical bound"));
   EXPECT_EQ(comparison.error().where, "B");
   EXPECT_TRUE(mentions(comparison.error().remedy, "check its outputs"));
 }

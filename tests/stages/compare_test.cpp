@@ -52,7 +52,7 @@ TEST_F(Compare, RefusesASourceThatIsNotTheOneOfTheProfile) {
 TEST_F(Compare, HoldsTimesAgainstTheProfilesFloorsAndLooksAtTheCeilingsAgainBeforeItRefuses) {
   world.sources["fast\n"] = {0.5, 0.5};
   keep("v3", "fast\n", "optimization/rms_norm/rms_norm_v3_settings.json");
-  EXPECT_THAT(compare("v0", "v3").error().found, HasSubstr("faster than the physics floor"));
+  EXPECT_THAT(compare("v0", "v3").error().found, HasSubstr("faster than the physical bound"));
   EXPECT_TRUE(happened("ceilings again"));
   world.floor_of_second_look = 0.5;
   EXPECT_TRUE(compare("v0", "v3"));

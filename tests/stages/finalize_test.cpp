@@ -252,7 +252,7 @@ TEST_F(Finalize, FasterThanThePhysicsFloorAnewIsAFailedGate) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->ending, Ending::reverted);
   EXPECT_TRUE(outcome->gate_failed);
-  EXPECT_THAT(outcome->report.reason, HasSubstr("faster than the physics floor"));
+  EXPECT_THAT(outcome->report.reason, HasSubstr("faster than the physical bound"));
 }
 
 // Cells with the machine code of the original can neither confirm nor blur a gain.
@@ -317,7 +317,7 @@ TEST_F(Finalize, WhatIsNotFasterWhenMeasuredAnewIsTakenBack) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->ending, Ending::reverted);
   EXPECT_FALSE(outcome->gate_failed) << "nothing was wrong with it";
-  EXPECT_THAT(outcome->report.reason, HasSubstr("not faster beyond doubt"));
+  EXPECT_THAT(outcome->report.reason, HasSubstr("not significantly faster"));
   EXPECT_FALSE(installed());
 }
 

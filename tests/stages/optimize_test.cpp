@@ -230,7 +230,7 @@ TEST_F(Optimize, AGateThatRunsNoCaseIsAFailure) {
 TEST_F(Optimize, FasterThanThePhysicsFloorIsNotSpeed) {
   const auto v2 = try_source({0.3, 0.3});
   EXPECT_EQ(v2.status, VariantStatus::over_floor);
-  EXPECT_THAT(v2.reason, HasSubstr("faster than the physics floor"));
+  EXPECT_THAT(v2.reason, HasSubstr("faster than the physical bound"));
   EXPECT_EQ(comparison.winner, "v1");
 }
 

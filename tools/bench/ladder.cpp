@@ -7,7 +7,7 @@
 // The rungs, a copy with plain and with streaming stores, and the shipped kernel without its arithmetic and without its memory
 // traffic take turns, in an order drawn anew each round, caches flushed before each run. A rung's share is the median over the
 // rounds of the better copy's time for the same bytes over its own, each from the same round: what else the machine does hits
-// both. Bytes are the least traffic of the pass. A table is for reading beside others of the same run only.
+// both. Bytes are the minimum traffic of the pass. A table is for reading beside others of the same run only.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -94,7 +94,7 @@ void read(const std::string& path, base::FileSystem& files, std::map<std::string
       stages::SizeSpace added;
       added.x_value = fields[2];
       const auto x = stages::parse_size(fields[2]);
-      if (!x) fail(where + ": the size is no whole number");
+      if (!x) fail(where + ": the size is no integer");
       added.x = *x;
       recording.sizes.push_back(added);
       recording.truth.emplace_back();

@@ -65,13 +65,11 @@ int run_bench(const CommandContext& context) {
     for (const std::string& kernel : context.typed.arguments) {
       model::Request request = context.meant.request;
       request.kernel = kernel;
-      auto session = opened->repository->open(request);
-      if (!session) return session.error();
+      HONE_TRY(session, opened->repository->open(request));
       if (const std::string why = (*session)->unmeasurable(); !why.empty())
         return base::Error{base::ErrorKind::preflight, "a machine on which " + kernel + " can be run and timed", why,
                            context.meant.device, "choose another --device; 'hone doctor' shows what is missing"};
-      auto chosen = providers_of(context, **session);
-      if (!chosen) return chosen.error();
+      HONE_TRY(chosen, providers_of(context, **session));
       providers = std::move(*chosen);
       sessions.push_back(std::move(*session));
     }

@@ -28,8 +28,7 @@ base::Result<std::string> git(const CommandContext& context, std::vector<std::st
   base::Command command;
   command.arguments = {"git", "-C", repository_folder(context.machine, context.meant)};
   command.arguments.insert(command.arguments.end(), words.begin(), words.end());
-  auto outcome = context.machine.processes.run(command);
-  if (!outcome) return outcome.error();
+  HONE_TRY(outcome, context.machine.processes.run(command));
   if (outcome->exit_status == 0 && !outcome->timed_out) return outcome->output;
   return base::Error{base::ErrorKind::usage, "a commit of the repository, a variant or a file",
                      base::trim(outcome->error), context.meant.repository_directory,
@@ -51,17 +50,14 @@ base::Result<Operand> operand_at_commit(const CommandContext& context, const std
                        context.meant.repository_directory, "'git log --oneline' there shows the commits"};
   Meant meant = context.meant;
   meant.request.kernel = kernel;
-  auto opened = open_repository(context.machine, meant);
-  if (!opened) return opened.error();
-  auto session = opened->repository->open(meant.request);
-  if (!session) return session.error();
+  HONE_TRY(opened, open_repository(context.machine, meant));
+  HONE_TRY(session, opened->repository->open(meant.request));
   // Below the folder that git is asked in; a manifest's source is named from the root of the file system.
   std::string folder = repository_folder(context.machine, meant);
   if (folder.back() != '/') folder += '/';
   std::string path = (*session)->identity().source_file.path;
   if (base::starts_with(path, folder)) path = path.substr(folder.size());
-  auto text = git(context, {"show", base::trim(*commit) + ":./" + path});
-  if (!text) return text.error();
+  HONE_TRY(text, git(context, {"show", base::trim(*commit) + ":./" + path}));
   return Operand{meant.workspace, kernel, name, *text};
 }
 

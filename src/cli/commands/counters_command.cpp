@@ -145,7 +145,7 @@ base::Result<std::vector<std::string>> write_pictures(const counters::Capture& c
   for (const auto& [name, svg] : pictures) {
     if (svg.empty()) continue;  // the capture has no such counters
     written.push_back(base::join(folder, name));
-    if (auto result = files.write_atomically(written.back(), svg); !result) return result.error();
+    HONE_PROPAGATE(files.write_atomically(written.back(), svg));
   }
   return written;
 }

@@ -32,16 +32,13 @@ base::Result<Verified> verify(const CommandContext& context, repository::launch:
                        "choose another --device"};
   const auto extent =
       context.typed.has("--short") ? repository::launch::Extent::smoke : repository::launch::Extent::full;
-  auto cases = session.verify(extent, context.meant.request.dtype.empty(), each);
-  if (!cases) return cases.error();
+  HONE_TRY(cases, session.verify(extent, context.meant.request.dtype.empty(), each));
   return Verified{session.reference_words(), std::move(*cases)};
 }
 
 base::Result<Verified> verify_native(const CommandContext& context, TerminalProgress& progress, const Progress& each) {
-  auto device = open_device(context.machine, context.meant.device);
-  if (!device) return device.error();
-  for (const std::string& kernel : context.typed.arguments)
-    if (auto known = repository::native::find_operation(kernel); !known) return known.error();
+  HONE_TRY(device, open_device(context.machine, context.meant.device));
+  for (const std::string& kernel : context.typed.arguments) HONE_PROPAGATE(repository::native::find_operation(kernel));
   repository::native::NativeRepository repository({**device, context.machine.files, context.machine.clock},
                                                   context.meant.settings_directory);
   Verified all;
@@ -51,10 +48,8 @@ base::Result<Verified> verify_native(const CommandContext& context, TerminalProg
     request.kernel = kernel;
     request.dtype = context.meant.request.dtype;
     request.seed = context.meant.request.seed;
-    auto session = repository.open_to_verify(request);
-    if (!session) return session.error();
-    auto verified = verify(context, **session, each);
-    if (!verified) return verified.error();
+    HONE_TRY(session, repository.open_to_verify(request));
+    HONE_TRY(verified, verify(context, **session, each));
     all.reference = verified->reference;
     all.cases.insert(all.cases.end(), verified->cases.begin(), verified->cases.end());
     if (!all.cases.empty() && all.cases.back().hung) break;
@@ -67,15 +62,13 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
   for (const std::string& kernel : context.typed.arguments) {
     Meant meant = context.meant;
     meant.request.kernel = kernel;
-    if (auto known = check_kernel(context.machine, meant); !known) return known.error();
+    HONE_PROPAGATE(check_kernel(context.machine, meant));
   }
   if (!names_manifest(context.machine, context.meant))
     return base::Error{base::ErrorKind::usage, "a manifest, or no --repo for the built-in kernels", "a checkout",
                        context.meant.repository_directory, "its operations are verified by its own tests"};
-  auto opened = open_repository(context.machine, context.meant);
-  if (!opened) return opened.error();
-  auto session = opened->repository->open(context.meant.request);
-  if (!session) return session.error();
+  HONE_TRY(opened, open_repository(context.machine, context.meant));
+  HONE_TRY(session, opened->repository->open(context.meant.request));
   progress.step("verify " + context.meant.request.kernel);
   return verify(context, dynamic_cast<repository::launch::LaunchSession&>(**session), each);
 }

@@ -38,8 +38,7 @@ ProgramSource ceiling_source() {
 base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(Device& device, int cores, std::int64_t half_bytes,
                                                                const model::Ceilings& shapes, Buffers buffers) {
   std::unique_ptr<CeilingBench> bench(new CeilingBench(cores, half_bytes / kCeilingBlockBytes * kCeilingBlockBytes));
-  auto program = device.compile(ceiling_source());
-  if (!program) return program.error();
+  HONE_TRY(program, device.compile(ceiling_source()));
   bench->program_ = *program;
   for (auto* buffer : {&bench->first_, &bench->second_, &bench->sink_}) {
     if (buffer == &bench->first_ && buffers == Buffers::read_alone) continue;
@@ -48,10 +47,8 @@ base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(Device& device, i
     if (!allocated) return allocated.error();
     *buffer = std::move(*allocated);
   }
-  if (auto asked = device.run({bench->launch("ceiling_fma_flops", 1, {bench->sink()}, 1)}); !asked)
-    return asked.error();
-  if (auto read = device.download(&bench->flops_of_round_, bench->sink(), sizeof bench->flops_of_round_); !read)
-    return read.error();
+  HONE_PROPAGATE(device.run({bench->launch("ceiling_fma_flops", 1, {bench->sink()}, 1)}));
+  HONE_PROPAGATE(device.download(&bench->flops_of_round_, bench->sink(), sizeof bench->flops_of_round_));
   for (const auto& [name, buffers_moved] : bandwidths) {
     int& streams = bench->streams_[name] = 2;
     const auto found = shapes.by_name.find(name);

@@ -63,7 +63,7 @@ class Measurement {
       : device_(device), plan_(plan), options_(options), quick_(options.quick) {}
 
   base::Result<model::Ceilings> measure() {
-    if (auto ready = prepare(); !ready) return ready.error();
+    HONE_PROPAGATE(prepare());
     measure_bandwidths();
     keep("fma_flops_per_s", measure_fma());
     keep("memory_latency_ns", measure_memory_latency());
@@ -86,8 +86,7 @@ class Measurement {
     std::vector<double> kept;
     for (int i = 0; i <= samples; ++i) {
       if (options_.stopped()) return stopped("a ceiling");
-      auto sample = device_.time({one}, {cold});
-      if (!sample) return sample.error();
+      HONE_TRY(sample, device_.time({one}, {cold}));
       if (i > 0) kept.push_back(std::max(1.0, sample->device_ns));
       clocks_mhz_.push_back(sample->clock_mhz);
     }
@@ -118,8 +117,7 @@ base::Result<void> Measurement::prepare() {
                        fmt::format("{} bytes of free memory to measure ceilings with", 4 * smallest_set_bytes),
                        fmt::format("{} bytes free", plan_.available_bytes), "cpu", "free memory"};
   }
-  auto bench = CeilingBench::make(device_, plan_.cores, set_bytes / 2, {});
-  if (!bench) return bench.error();
+  HONE_TRY(bench, CeilingBench::make(device_, plan_.cores, set_bytes / 2, {}));
   bench_ = std::move(*bench);
   result_.notes.push_back(fmt::format(
       "working set {} MiB, {} cores, last-level caches {} MiB together{}; caches emptied before each sample",
@@ -161,20 +159,17 @@ base::Result<std::pair<std::string, std::vector<double>>> Measurement::measure_b
   double least_ns = 0;
   for (const int streams : {1, 2, 4}) {
     const Launch shape = bench_->bandwidth(name, streams, bench_->half_bytes());
-    auto looked = times(shape, 3, true);
-    if (!looked) return looked.error();
+    HONE_TRY(looked, times(shape, 3, true));
     std::sort(looked->begin(), looked->end());
     if (const double median = quantile(*looked, 0.5); !best || median < least_ns) best = shape, least_ns = median;
   }
-  auto taken = times(*best, quick_ ? 5 : 12, true);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(*best, quick_ ? 5 : 12, true));
   for (double& value : *taken) value = static_cast<double>(bench_->half_bytes()) * buffers / (value * 1e-9);
   return std::pair{best->entry, std::move(*taken)};
 }
 
 base::Result<model::Ceiling> Measurement::measure_fma() {
-  auto taken = times(bench_->fma(), quick_ ? 15 : 50, false);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->fma(), quick_ ? 15 : 50, false));
   for (double& value : *taken) value = bench_->flops_of_fma() / (value * 1e-9);
   return summarize(std::move(*taken));
 }
@@ -191,18 +186,16 @@ base::Result<model::Ceiling> Measurement::measure_memory_latency() {
   // The program follows addresses: one launch tells where the buffer is.
   const Argument sink = bench_->sink(), memory = bench_->from();
   const std::int64_t none = 0;
-  if (auto asked = device_.run({bench_->launch("ceiling_chase", 1, {sink, memory, none}, 1)}); !asked)
-    return asked.error();
+  HONE_PROPAGATE(device_.run({bench_->launch("ceiling_chase", 1, {sink, memory, none}, 1)}));
   std::uint64_t address = 0;
-  if (auto read = device_.download(&address, bench_->sink(), sizeof address); !read) return read.error();
+  HONE_PROPAGATE(device_.download(&address, bench_->sink(), sizeof address));
   for (std::size_t i = 0; i < places; ++i) {
     const std::uint64_t target = address + std::uint64_t{next[i]} * step_bytes;
     std::memcpy(image.data() + i * step_bytes, &target, sizeof target);
   }
-  if (auto written = device_.upload(bench_->from(), image.data(), image.size()); !written) return written.error();
+  HONE_PROPAGATE(device_.upload(bench_->from(), image.data(), image.size()));
   constexpr std::int64_t steps = 40'000;
-  auto taken = times(bench_->launch("ceiling_chase", 1, {sink, memory, steps}, 1), quick_ ? 9 : 25, true);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->launch("ceiling_chase", 1, {sink, memory, steps}, 1), quick_ ? 9 : 25, true));
   for (double& value : *taken) value /= static_cast<double>(steps);
   return summarize(std::move(*taken));
 }
@@ -214,8 +207,7 @@ base::Result<model::Ceiling> Measurement::measure_launch_latency() {
   std::vector<double> taken;
   for (int i = 0; i < samples + 10; ++i) {
     if (options_.stopped()) return stopped("a ceiling");
-    auto sample = device_.time({nothing}, {false});
-    if (!sample) return sample.error();
+    HONE_TRY(sample, device_.time({nothing}, {false}));
     if (i >= 10) taken.push_back(sample->wall_ns);
   }
   return summarize(std::move(taken));
@@ -252,8 +244,7 @@ std::int64_t below_last_level_bytes(const CeilingPlan& plan, const model::Device
 base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(Device& device, const CeilingPlan& plan,
                                                                const model::Ceilings& ceilings) {
   if (working_set_bytes(plan) / 2 < kCeilingBlockBytes) return std::unique_ptr<CeilingPrograms>();
-  auto bench = CeilingBench::make(device, plan.cores, working_set_bytes(plan) / 2, ceilings);
-  if (!bench) return bench.error();
+  HONE_TRY(bench, CeilingBench::make(device, plan.cores, working_set_bytes(plan) / 2, ceilings));
   return std::unique_ptr<CeilingPrograms>(std::move(*bench));
 }
 
@@ -264,22 +255,20 @@ base::Result<std::int64_t> measure_cache_size(Device& device, const CeilingPlan&
   const auto sizes =
       working_sets(std::max(smallest_swept_bytes, 2 * below_last_level_bytes(plan, device.info())), largest);
   if (sizes.size() < 2) return std::int64_t{0};
-  auto bench = CeilingBench::make(device, plan.cores, sizes.back(), {}, CeilingBench::Buffers::read_alone);
-  if (!bench) return bench.error();
-  auto curve = cache_curve(sizes, clock, longest_sweep_ns, [&](std::int64_t bytes) -> base::Result<double> {
-    const Launch launch = (*bench)->bandwidth("ceiling_read", 2, bytes);
-    const int kept = static_cast<int>(std::clamp<std::int64_t>((16 << 20) / bytes, 1, 8));
-    double least_ns = 0;
-    for (int i = 0; i <= kept; ++i) {
-      if (options.stopped()) return stopped("the size of the caches");
-      auto sample = device.time({launch}, {false});
-      if (!sample) return sample.error();
-      const double ns = std::max(1.0, sample->device_ns);
-      if (i == 1 || (i > 1 && ns < least_ns)) least_ns = ns;
-    }
-    return static_cast<double>(bytes) / (least_ns * 1e-9);
-  });
-  if (!curve) return curve.error();
+  HONE_TRY(bench, CeilingBench::make(device, plan.cores, sizes.back(), {}, CeilingBench::Buffers::read_alone));
+  HONE_TRY(curve, cache_curve(sizes, clock, longest_sweep_ns, [&](std::int64_t bytes) -> base::Result<double> {
+             const Launch launch = (*bench)->bandwidth("ceiling_read", 2, bytes);
+             const int kept = static_cast<int>(std::clamp<std::int64_t>((16 << 20) / bytes, 1, 8));
+             double least_ns = 0;
+             for (int i = 0; i <= kept; ++i) {
+               if (options.stopped()) return stopped("the size of the caches");
+               auto sample = device.time({launch}, {false});
+               if (!sample) return sample.error();
+               const double ns = std::max(1.0, sample->device_ns);
+               if (i == 1 || (i > 1 && ns < least_ns)) least_ns = ns;
+             }
+             return static_cast<double>(bytes) / (least_ns * 1e-9);
+           }));
   return effective_cache_bytes(*curve);
 }
 

@@ -100,8 +100,7 @@ base::Result<void> CacheFlush::displace(WorkerPool& pool) {
   const int workers = pool.cores();
   const bool first_use = displacing_.bytes() < bytes;
   if (first_use) {
-    auto mapping = Mapping::make(bytes);
-    if (!mapping) return mapping.error();
+    HONE_TRY(mapping, Mapping::make(bytes));
     displacing_ = std::move(*mapping);
   }
   const WorkerPool::PinnedCaller pinned(pool);

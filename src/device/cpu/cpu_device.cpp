@@ -87,38 +87,31 @@ class CpuDevice final : public Device {
   base::Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
 
   base::Result<void> upload(BufferView to, const void* from, std::size_t bytes) override {
-    auto target = resolve(to, bytes);
-    if (!target) return target.error();
+    HONE_TRY(target, resolve(to, bytes));
     if (bytes > 0) std::memcpy(*target, from, bytes);
     return {};
   }
   base::Result<void> download(void* to, BufferView from, std::size_t bytes) override {
-    auto origin = resolve(from, bytes);
-    if (!origin) return origin.error();
+    HONE_TRY(origin, resolve(from, bytes));
     if (bytes > 0) std::memcpy(to, *origin, bytes);
     return {};
   }
   base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) override {
-    auto target = resolve(to, bytes);
-    if (!target) return target.error();
-    auto origin = resolve(from, bytes);
-    if (!origin) return origin.error();
+    HONE_TRY(target, resolve(to, bytes));
+    HONE_TRY(origin, resolve(from, bytes));
     if (bytes > 0) std::memmove(*target, *origin, bytes);
     return {};
   }
   base::Result<void> fill(BufferView to, std::uint8_t byte, std::size_t bytes) override {
-    auto target = resolve(to, bytes);
-    if (!target) return target.error();
+    HONE_TRY(target, resolve(to, bytes));
     if (bytes > 0) std::memset(*target, byte, bytes);
     return {};
   }
 
   base::Result<void> run(const std::vector<Launch>& launches) override {
     const std::lock_guard<std::mutex> lock(running_);
-    auto prepared = prepare(launches, pool_.cores());
-    if (!prepared) return prepared.error();
-    auto times = run_batch(pool_, *prepared, workspaces_, true);
-    if (!times) return times.error();
+    HONE_TRY(prepared, prepare(launches, pool_.cores()));
+    HONE_TRY(times, run_batch(pool_, *prepared, workspaces_, true));
     return {};
   }
 
@@ -165,8 +158,7 @@ base::Result<std::string> CpuDevice::compile_image(const ProgramSource& source, 
 base::Result<std::shared_ptr<Program>> CpuDevice::compile(const ProgramSource& source) {
   if (!toolchain_) return toolchain_.error();
   const std::string key = cache_key(source, toolchain_->identity, toolchain_->flags_text(), system_.processor_identity);
-  auto scratch = scratch_.path();
-  if (!scratch) return scratch.error();
+  HONE_TRY(scratch, scratch_.path());
   const std::string folder = base::join(*scratch, std::to_string(compilations_.fetch_add(1)));
 
   CpuProgram::Image image;
@@ -183,10 +175,8 @@ base::Result<std::shared_ptr<Program>> CpuDevice::compile(const ProgramSource& s
     }
   }
   if (!facts) {
-    auto compiled = compile_image(source, folder);
-    if (!compiled) return compiled.error();
-    auto read = read_elf(*compiled, source.name);
-    if (!read) return read.error();
+    HONE_TRY(compiled, compile_image(source, folder));
+    HONE_TRY(read, read_elf(*compiled, source.name));
     facts = std::move(*read);
     image.bytes = seal(*compiled);
     // A cache that can not be written costs the next run a compilation, and this one nothing; cache_note() has said so.
@@ -208,14 +198,13 @@ base::Result<std::unique_ptr<Buffer>> CpuDevice::allocate(std::size_t bytes) {
                        fmt::format("{} bytes free, {} held by buffers already", available, allocated_->load()), "cpu",
                        "use smaller sizes (--sizes), or free memory"};
   }
-  auto mapping = Mapping::make(bytes);
-  if (!mapping) return mapping.error();
+  HONE_TRY(mapping, Mapping::make(bytes));
   std::byte* const data = mapping->data();
   if (bytes >= touched_in_parallel_bytes) {
     // Touched as kernels will: each core's share is then in the memory next to it, and no page fault is left to time.
     const std::lock_guard<std::mutex> lock(running_);
     const int workers = pool_.cores();
-    if (auto threads = pool_.reserve(workers); !threads) return threads.error();
+    HONE_PROPAGATE(pool_.reserve(workers));
     const WorkerPool::PinnedCaller pinned(pool_);
     pool_.execute(workers, [data, bytes, workers](int worker) {
       const Share share = share_of(static_cast<std::int64_t>(bytes), worker, workers);
@@ -252,10 +241,8 @@ base::Result<void> CpuDevice::try_run(const std::vector<Launch>& launches, std::
     // The pool's threads did not come along: the child has its own. It ends without destructors, so nothing is joined.
     auto* pool = new WorkerPool(system_.cpus);
     auto* workspaces = new std::vector<Mapping>();
-    auto prepared = prepare(launches, pool->cores());
-    if (!prepared) return prepared.error();
-    auto times = run_batch(*pool, *prepared, *workspaces, false);
-    if (!times) return times.error();
+    HONE_TRY(prepared, prepare(launches, pool->cores()));
+    HONE_TRY(times, run_batch(*pool, *prepared, *workspaces, false));
     return {};
   };
   const std::string what = launches.empty() ? std::string("nothing") : "'" + launches.front().entry + "'";
@@ -273,20 +260,18 @@ base::Result<void> CpuDevice::try_run(const std::vector<Launch>& launches, std::
 
 base::Result<model::Sample> CpuDevice::time(const std::vector<Launch>& launches, const TimingConditions& conditions) {
   const std::lock_guard<std::mutex> lock(running_);
-  auto prepared = prepare(launches, pool_.cores());
-  if (!prepared) return prepared.error();
-  if (auto reserved = reserve_for(pool_, *prepared, workspaces_, true); !reserved) return reserved.error();
+  HONE_TRY(prepared, prepare(launches, pool_.cores()));
+  HONE_PROPAGATE(reserve_for(pool_, *prepared, workspaces_, true));
   if (conditions.cold_cache) {
     auto regions = regions_of(launches);
     for (const Mapping& place : workspaces_) {
       if (place.bytes() > 0) regions.push_back({place.data(), place.bytes()});
     }
-    if (auto flushed = flush_.flush(pool_, regions); !flushed) return flushed.error();
+    HONE_PROPAGATE(flush_.flush(pool_, regions));
   }
   const WorkerPool::PinnedCaller pinned(pool_);  // the clock is that of the core that works
   const double clock_before_mhz = measure_clock_mhz();
-  auto times = run_batch(pool_, *prepared, workspaces_, true);
-  if (!times) return times.error();
+  HONE_TRY(times, run_batch(pool_, *prepared, workspaces_, true));
   const double clock_after_mhz = measure_clock_mhz();
   model::Sample sample;
   sample.device_ns = static_cast<double>(times->device_ns);
@@ -307,8 +292,7 @@ Events CpuDevice::count_events(const std::vector<Launch>& launches, std::string&
     return {};
   }
   const auto work = [&]() -> base::Result<void> {
-    auto times = run_batch(pool_, *prepared, workspaces_, true);
-    if (!times) return times.error();
+    HONE_TRY(times, run_batch(pool_, *prepared, workspaces_, true));
     return {};
   };
   return count_while(pool_.thread_ids(workers_of(*prepared)), work, reason);

@@ -59,7 +59,7 @@ base::Result<CpuProgram::Entry> CpuProgram::entry(const std::string& name) const
     return base::Error{base::ErrorKind::gate, "an entry '" + name + "'", present, image_.name,
                        "declare it extern \"C\", and check its spelling"};
   }
-  if (auto loaded = load(); !loaded) return loaded.error();
+  HONE_PROPAGATE(load());
   const std::lock_guard<std::mutex> loader(loader_mutex());
   Entry entry;
   entry.run = reinterpret_cast<EntryFunction>(::dlsym(handle_, name.c_str()));

@@ -28,15 +28,14 @@ class Reader {
   Reader(std::string_view image, std::string where) : image_(image), where_(std::move(where)) {}
 
   base::Result<ElfFacts> read() {
-    auto sections = read_elf_sections(image_, expected_file, where_);
-    if (!sections) return sections.error();
+    HONE_TRY(sections, read_elf_sections(image_, expected_file, where_));
     sections_ = std::move(*sections);
-    if (auto symbols = read_symbols(); !symbols) return symbols.error();
+    HONE_PROPAGATE(read_symbols());
 
     ElfFacts facts;
     std::string material;
-    if (auto code = add_content(material, facts.code_bytes); !code) return code.error();
-    if (auto references = add_references(material); !references) return references.error();
+    HONE_PROPAGATE(add_content(material, facts.code_bytes));
+    HONE_PROPAGATE(add_references(material));
     facts.machine_code_hash = base::content_hash(material);
     for (const Symbol& symbol : symbols_) {
       const bool function = ELF64_ST_TYPE(symbol.entry.st_info) == STT_FUNC;

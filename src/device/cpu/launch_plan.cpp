@@ -26,8 +26,7 @@ std::uint64_t slot_of(const void* value, std::size_t bytes) {
 
 base::Result<std::uint64_t> slot_of(const Argument& argument) {
   if (const auto* view = std::get_if<BufferView>(&argument)) {
-    auto address = resolve(*view, 0);
-    if (!address) return address.error();
+    HONE_TRY(address, resolve(*view, 0));
     const void* pointer = *address;
     return slot_of(&pointer, sizeof pointer);
   }
@@ -146,7 +145,7 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
       return base::Error{base::ErrorKind::internal, expected, found, "launch of '" + launch.entry + "'", ""};
     };
     if (launch.product) {
-      if (auto prepared = prepare_product(*launch.product); !prepared) return prepared.error();
+      HONE_PROPAGATE(prepare_product(*launch.product));
     } else if (dynamic_cast<const CpuProgram*>(launch.program) == nullptr) {
       return wrong("a program compiled by the CPU device", launch.program == nullptr ? "none" : "another device's");
     }
@@ -155,14 +154,14 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
       return wrong(fmt::format("0 to {} threads", most_workers), std::to_string(launch.threads));
     }
     for (const Argument& argument : launch.arguments) {
-      if (auto slot = slot_of(argument); !slot) return slot.error();
+      HONE_PROPAGATE(slot_of(argument));
     }
   }
   return {};
 }
 
 base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& launches, int cores) {
-  if (auto checked = check_launches(launches); !checked) return checked.error();
+  HONE_PROPAGATE(check_launches(launches));
   std::vector<PreparedLaunch> prepared;
   for (const Launch& launch : launches) {
     if (launch.product) {
@@ -177,8 +176,7 @@ base::Result<std::vector<PreparedLaunch>> prepare(const std::vector<Launch>& lau
       continue;
     }
     const auto& program = dynamic_cast<const CpuProgram&>(*launch.program);
-    auto entry = program.entry(launch.entry);
-    if (!entry) return entry.error();
+    HONE_TRY(entry, program.entry(launch.entry));
     if (launch.programs == 0) continue;
     PreparedLaunch ready;
     ready.entry_name = launch.entry;
@@ -224,8 +222,7 @@ base::Result<void> reserve_for(WorkerPool& pool, std::vector<PreparedLaunch>& la
   for (int worker = 0; worker < workers; ++worker) {
     Mapping& place = workspaces[static_cast<std::size_t>(worker)];
     if (bytes == 0 || place.bytes() >= bytes) continue;
-    auto mapping = Mapping::make(bytes);
-    if (!mapping) return mapping.error();
+    HONE_TRY(mapping, Mapping::make(bytes));
     place = std::move(*mapping);
     grown = true;
   }
@@ -243,7 +240,7 @@ base::Result<void> reserve_for(WorkerPool& pool, std::vector<PreparedLaunch>& la
 base::Result<BatchTimes> run_batch(WorkerPool& pool, std::vector<PreparedLaunch>& launches,
                                    std::vector<Mapping>& workspaces, bool guarded) {
   if (launches.empty()) return BatchTimes{};
-  if (auto reserved = reserve_for(pool, launches, workspaces, guarded); !reserved) return reserved.error();
+  HONE_PROPAGATE(reserve_for(pool, launches, workspaces, guarded));
   const int workers = workers_of(launches);
   const std::vector<std::int64_t> none(static_cast<std::size_t>(workers));
   Batch batch{launches, workspaces, guarded, Barrier(workers), {}, none, none};

@@ -182,14 +182,10 @@ void run_part(const PreparedProduct& p, std::int64_t m0, std::int64_t m1, std::i
 base::Result<PreparedProduct> prepare_product(const MatrixProduct& product) {
   if (blas().sgemm == nullptr) return blas().missing;
   const auto& p = product;
-  const auto bytes = product_bytes(p, "cpu");
-  if (!bytes) return bytes.error();
-  auto a = resolve(p.a, bytes->a);
-  if (!a) return a.error();
-  auto b = resolve(p.b, bytes->b);
-  if (!b) return b.error();
-  auto c = resolve(p.c, bytes->c);
-  if (!c) return c.error();
+  HONE_TRY(bytes, product_bytes(p, "cpu"));
+  HONE_TRY(a, resolve(p.a, bytes->a));
+  HONE_TRY(b, resolve(p.b, bytes->b));
+  HONE_TRY(c, resolve(p.c, bytes->c));
   return kernels::placed(p, *a, *b, *c);
 }
 

@@ -53,8 +53,7 @@ base::Result<Toolchain> ask_version(std::vector<std::string> command, base::Proc
   question.environment.emplace("LC_ALL", "C");
   question.deadline_ms = version_deadline_ms;
   const std::string asked = base::join_text(question.arguments, " ");
-  auto answer = processes.run(question);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, processes.run(question));
   if (answer->timed_out)
     return base::Error{
         base::ErrorKind::preflight, "a C++ compiler that answers",
@@ -190,8 +189,7 @@ base::Result<std::string> compile_shared_object(const Toolchain& toolchain, cons
   command.directory = tree;
   command.environment = {{"LC_ALL", "C"}, {"TMPDIR", folder}};
   command.deadline_ms = compile_deadline_ms;
-  auto outcome = processes.run(command);
-  if (!outcome) return outcome.error();
+  HONE_TRY(outcome, processes.run(command));
   if (outcome->timed_out || outcome->exit_status != 0) return compile_error(*outcome, source);
   if (!files.exists(output))
     return base::Error{base::ErrorKind::preflight, "a compiler that writes the program",

@@ -45,12 +45,12 @@ base::Result<std::unique_ptr<CeilingBench>> CeilingBench::make(const std::shared
     *buffer = std::move(*made);
   }
   for (CudaBuffer* buffer : {bench->first_.get(), bench->second_.get()}) {
-    auto filling = prepare(*session, {bench->launch("ceiling_random", 4096, 256,
-                                                    {BufferView{buffer, 0}, bench->half_bytes_ / 4, std::int32_t{2}})});
-    if (!filling) return filling.error();
-    if (auto queued = enqueue(*session, *filling); !queued) return queued.error();
+    HONE_TRY(filling,
+             prepare(*session, {bench->launch("ceiling_random", 4096, 256,
+                                              {BufferView{buffer, 0}, bench->half_bytes_ / 4, std::int32_t{2}})}));
+    HONE_PROPAGATE(enqueue(*session, *filling));
   }
-  if (auto filled = session->synchronize("random values"); !filled) return filled.error();
+  HONE_PROPAGATE(session->synchronize("random values"));
   for (const char* kind : {"copy", "read", "write"}) bench->shapes_[kind] = shape_of(shapes, kind);
   return bench;
 }

@@ -42,7 +42,7 @@ class Measurement {
   Measurement(const CeilingParts& parts, const CeilingOptions& options) : parts_(parts), options_(options) {}
 
   base::Result<model::Ceilings> measure() {
-    if (auto ready = prepare(); !ready) return ready.error();
+    HONE_PROPAGATE(prepare());
     measure_bandwidth("copy", 2);
     measure_bandwidth("read", 1);
     measure_bandwidth("write", 1);
@@ -69,13 +69,11 @@ class Measurement {
   int samples(int quick, int full) const { return options_.quick ? quick : full; }
   // Device times of `count` runs after one that is not kept; wall times where asked.
   base::Result<std::vector<double>> times(const Launch& one, int count, bool cold, bool wall = false) {
-    auto prepared = hone::device::cuda::prepare(*parts_.session, {one});
-    if (!prepared) return prepared.error();
+    HONE_TRY(prepared, hone::device::cuda::prepare(*parts_.session, {one}));
     std::vector<double> kept;
     for (int i = 0; i <= count; ++i) {
       if (options_.stopped()) return stopped("a ceiling");
-      auto sample = parts_.stopwatch.time(*prepared, cold);
-      if (!sample) return sample.error();
+      HONE_TRY(sample, parts_.stopwatch.time(*prepared, cold));
       clock_mhz_ = std::max(clock_mhz_, sample->clock_mhz);
       if (i > 0) kept.push_back(std::max(1.0, wall ? sample->wall_ns : sample->device_ns));
     }
@@ -115,10 +113,8 @@ base::Result<std::int64_t> working_half(const CeilingParts& parts) {
 }
 
 base::Result<void> Measurement::prepare() {
-  auto half = working_half(parts_);
-  if (!half) return half.error();
-  auto bench = make_bench(parts_, *half, {});
-  if (!bench) return bench.error();
+  HONE_TRY(half, working_half(parts_));
+  HONE_TRY(bench, make_bench(parts_, *half, {}));
   bench_ = std::move(*bench);
   result_.notes.push_back(fmt::format("working set {} MiB, L2 {} MiB, emptied by reading before each sample",
                                       2 * bench_->half_bytes() >> 20,
@@ -159,16 +155,14 @@ void Measurement::measure_bandwidth(const std::string& kind, int buffers) {
 base::Result<model::Ceiling> Measurement::measure_l2() {
   constexpr int threads = 1024, rounds = 64;
   std::int64_t read = 0;
-  auto taken = times(bench_->l2(threads, parts_.info.reported_last_level_cache_bytes() / 3, rounds, read),
-                     samples(7, 21), false);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->l2(threads, parts_.info.reported_last_level_cache_bytes() / 3, rounds, read),
+                        samples(7, 21), false));
   for (double& value : *taken) value = static_cast<double>(read) * rounds / (value * 1e-9);
   return summarize(std::move(*taken));
 }
 
 base::Result<model::Ceiling> Measurement::measure_fma() {
-  auto taken = times(bench_->fma(), samples(9, 31), false);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->fma(), samples(9, 31), false));
   for (double& value : *taken) value = bench_->flops_of_fma() / (value * 1e-9);
   return summarize(std::move(*taken));
 }
@@ -185,19 +179,16 @@ base::Result<model::Ceiling> Measurement::measure_memory_latency() {
   for (std::size_t i = 0; i < places; ++i) image[i * (chase_step_bytes / sizeof(std::uint32_t))] = next[i];
   const Status status = parts_.session->driver().copy_to_device(bench_->read_buffer().pointer(), image.data(),
                                                                 image.size() * sizeof(std::uint32_t));
-  if (auto written = parts_.session->check(status, "a chain of indices on the GPU", "cuMemcpyHtoD"); !written)
-    return written.error();
+  HONE_PROPAGATE(parts_.session->check(status, "a chain of indices on the GPU", "cuMemcpyHtoD"));
   constexpr std::int32_t steps = 4000;
-  auto taken = times(bench_->chase(steps), samples(5, 15), true);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->chase(steps), samples(5, 15), true));
   for (double& value : *taken) value /= steps;
   return summarize(std::move(*taken));
 }
 
 // The wall time of a launch that does nothing, as the caller sees it.
 base::Result<model::Ceiling> Measurement::measure_launch_latency() {
-  auto taken = times(bench_->launch("ceiling_empty", 1, 32, {}), samples(50, 200), false, true);
-  if (!taken) return taken.error();
+  HONE_TRY(taken, times(bench_->launch("ceiling_empty", 1, 32, {}), samples(50, 200), false, true));
   return summarize(std::move(*taken));
 }
 
@@ -218,10 +209,8 @@ base::Result<model::Ceilings> measure_ceilings(const CeilingParts& parts, const 
 
 base::Result<std::unique_ptr<CeilingPrograms>> programs_beside(const CeilingParts& parts,
                                                                const model::Ceilings& ceilings) {
-  auto half = working_half(parts);
-  if (!half) return half.error();
-  auto bench = make_bench(parts, *half, ceilings);
-  if (!bench) return bench.error();
+  HONE_TRY(half, working_half(parts));
+  HONE_TRY(bench, make_bench(parts, *half, ceilings));
   return std::unique_ptr<CeilingPrograms>(std::move(*bench));
 }
 
@@ -230,26 +219,23 @@ base::Result<std::int64_t> measure_cache_size(const CeilingParts& parts, const C
   constexpr int threads = 256, rounds = 16;
   const std::int64_t reported = parts.info.reported_last_level_cache_bytes();
   if (reported <= 0) return std::int64_t{0};
-  auto half = half_of(parts, std::max(4 * reported, smallest_half_bytes));
-  if (!half) return half.error();
-  auto bench = make_bench(parts, *half, {});
-  if (!bench) return bench.error();
+  HONE_TRY(half, half_of(parts, std::max(4 * reported, smallest_half_bytes)));
+  HONE_TRY(bench, make_bench(parts, *half, {}));
   // Sizes are whole turns of all threads, so the smallest is one of those.
   std::int64_t turn = 0;
   (void)(*bench)->l2(threads, 1, rounds, turn);
   std::vector<std::int64_t> sizes = working_sets(turn, *half);
   for (std::int64_t& bytes : sizes) bytes = bytes / turn * turn;
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  auto curve = cache_curve(sizes, clock, longest_sweep_ns, [&](std::int64_t bytes) -> base::Result<double> {
-    if (options.stopped()) return stopped("the size of the caches");
-    std::int64_t read = 0;
-    auto prepared = prepare(*parts.session, {(*bench)->l2(threads, bytes, rounds, read)});
-    if (!prepared) return prepared.error();
-    auto sample = parts.stopwatch.time(*prepared, false);
-    if (!sample) return sample.error();
-    return static_cast<double>(read) * rounds / (std::max(1.0, sample->device_ns) * 1e-9);
-  });
-  if (!curve) return curve.error();
+  HONE_TRY(curve, cache_curve(sizes, clock, longest_sweep_ns, [&](std::int64_t bytes) -> base::Result<double> {
+             if (options.stopped()) return stopped("the size of the caches");
+             std::int64_t read = 0;
+             auto prepared = prepare(*parts.session, {(*bench)->l2(threads, bytes, rounds, read)});
+             if (!prepared) return prepared.error();
+             auto sample = parts.stopwatch.time(*prepared, false);
+             if (!sample) return sample.error();
+             return static_cast<double>(read) * rounds / (std::max(1.0, sample->device_ns) * 1e-9);
+           }));
   return effective_cache_bytes(*curve);
 }
 

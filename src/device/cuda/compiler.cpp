@@ -96,8 +96,7 @@ base::Result<void> describe_image(CompiledCuda& compiled, const std::string& whe
     compiled.info.code_bytes = static_cast<std::int64_t>(compiled.image.size());
     return {};
   }
-  auto facts = read_cubin(compiled.image, where);
-  if (!facts) return facts.error();
+  HONE_TRY(facts, read_cubin(compiled.image, where));
   compiled.info.machine_code_hash = facts->machine_code_hash;
   compiled.info.code_bytes = facts->code_bytes;
   for (const auto& [name, registers] : facts->registers)
@@ -316,11 +315,10 @@ base::Result<CompiledCuda> CudaCompiler::compile(const ProgramSource& source, co
     }
   }
   compiled.kernels.clear();
-  auto built = build(source, options, target.native);
-  if (!built) return built.error();
+  HONE_TRY(built, build(source, options, target.native));
   compiled.image = std::move(built->image);
   if (target.native) compiled.kernels = read_assembler_log(built->log);
-  if (auto described = describe_image(compiled, source.name); !described) return described.error();
+  HONE_PROPAGATE(describe_image(compiled, source.name));
   // A cache that can not be written costs the next run a compilation, and this one nothing.
   (void)cache_.store(key, seal(with_facts(compiled))).ok();
   return compiled;

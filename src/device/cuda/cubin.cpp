@@ -49,8 +49,7 @@ std::map<std::uint32_t, int> registers_by_symbol(std::string_view records) {
 }  // namespace
 
 base::Result<CubinFacts> read_cubin(std::string_view image, const std::string& where) {
-  auto sections = read_elf_sections(image, expected_file, where);
-  if (!sections) return sections.error();
+  HONE_TRY(sections, read_elf_sections(image, expected_file, where));
   if (elf_record<Elf64_Ehdr>(image, 0)->e_machine != machine_cuda)
     return broken_elf(expected_file, "an ELF file of another machine", where);
 

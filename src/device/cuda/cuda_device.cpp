@@ -68,7 +68,7 @@ class CudaDevice final : public Device {
 
   base::Result<model::Ceilings> ceilings(const CeilingOptions& options) override {
     const std::lock_guard<std::mutex> lock(running_);
-    if (auto entered = ready_to_time(); !entered) return entered.error();
+    HONE_PROPAGATE(ready_to_time());
     auto measured = measure_ceilings(ceiling_parts(), options, clock_);
     if (measured) measured->conditions.temperature_c = clocks_->temperature_c();
     return measured;
@@ -76,26 +76,24 @@ class CudaDevice final : public Device {
   std::string ceiling_program_version() const override { return base::content_hash(ceiling_program_text); }
   base::Result<std::unique_ptr<CeilingPrograms>> ceiling_programs(const model::Ceilings& ceilings) override {
     const std::lock_guard<std::mutex> lock(running_);
-    if (auto entered = ready_to_time(); !entered) return entered.error();
+    HONE_PROPAGATE(ready_to_time());
     return programs_beside(ceiling_parts(), ceilings);
   }
   base::Result<std::int64_t> measure_cache_size(const CeilingOptions& options) override {
     const std::lock_guard<std::mutex> lock(running_);
-    if (auto entered = ready_to_time(); !entered) return entered.error();
+    HONE_PROPAGATE(ready_to_time());
     return cuda::measure_cache_size(ceiling_parts(), options, clock_);
   }
   // The stopwatch goes on emptying 4 times what the driver reports: that is cheap, and holds whatever was measured.
   void use_cache_size(std::int64_t bytes) override { info_.ceilings.effective_last_level_cache_bytes = bytes; }
 
   base::Result<std::shared_ptr<Program>> compile(const ProgramSource& source) override {
-    auto program = build(source);
-    if (!program) return program.error();
+    HONE_TRY(program, build(source));
     return std::shared_ptr<Program>(std::move(*program));
   }
 
   base::Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    auto buffer = CudaBuffer::make(session_, bytes);
-    if (!buffer) return buffer.error();
+    HONE_TRY(buffer, CudaBuffer::make(session_, bytes));
     return std::unique_ptr<Buffer>(std::move(*buffer));
   }
 
@@ -112,10 +110,8 @@ class CudaDevice final : public Device {
                            fmt::format("{} bytes from the GPU", bytes), "cuMemcpyDtoH");
   }
   base::Result<void> copy(BufferView to, BufferView from, std::size_t bytes) override {
-    auto target = target_of(to, bytes);
-    if (!target) return target.error();
-    auto origin = target_of(from, bytes);
-    if (!origin) return origin.error();
+    HONE_TRY(target, target_of(to, bytes));
+    HONE_TRY(origin, target_of(from, bytes));
     if (bytes == 0) return {};
     if (auto copied = session_->check(session_->driver().copy_on_device(*target, *origin, bytes, session_->stream()),
                                       fmt::format("{} bytes copied on the GPU", bytes), "cuMemcpyDtoDAsync");
@@ -136,8 +132,7 @@ class CudaDevice final : public Device {
   base::Result<void> run(const std::vector<Launch>& launches) override {
     const std::lock_guard<std::mutex> lock(running_);
     if (auto entered = session_->enter(); !entered) return entered;
-    auto prepared = prepare(*session_, launches);
-    if (!prepared) return prepared.error();
+    HONE_TRY(prepared, prepare(*session_, launches));
     if (auto queued = enqueue(*session_, *prepared); !queued) return queued;
     return session_->synchronize(words_for(*prepared));
   }
@@ -154,9 +149,8 @@ class CudaDevice final : public Device {
 
   base::Result<model::Sample> time(const std::vector<Launch>& launches, const TimingConditions& conditions) override {
     const std::lock_guard<std::mutex> lock(running_);
-    if (auto entered = ready_to_time(); !entered) return entered.error();
-    auto prepared = prepare(*session_, launches);
-    if (!prepared) return prepared.error();
+    HONE_PROPAGATE(ready_to_time());
+    HONE_TRY(prepared, prepare(*session_, launches));
     return stopwatch_.time(*prepared, conditions.cold_cache);
   }
 
@@ -171,13 +165,12 @@ class CudaDevice final : public Device {
   base::Result<DevicePointer> target_of(BufferView view, std::size_t bytes) {
     auto pointer = resolve(view, bytes);
     if (!pointer) return pointer;
-    if (auto entered = session_->enter(); !entered) return entered.error();
+    HONE_PROPAGATE(session_->enter());
     return pointer;
   }
   base::Result<std::shared_ptr<CudaProgram>> build(const ProgramSource& source) {
     if (!compiler_) return compiler_.error();
-    auto compiled = (*compiler_)->compile(source, capability_);
-    if (!compiled) return compiled.error();
+    HONE_TRY(compiled, (*compiler_)->compile(source, capability_));
     return std::make_shared<CudaProgram>(session_, source.name, std::move(*compiled));
   }
   // After ready_to_time(): there is a compiler.
@@ -185,8 +178,7 @@ class CudaDevice final : public Device {
   base::Result<void> ready_to_time() {
     if (auto entered = session_->enter(); !entered) return entered;
     if (stopwatch_.ready()) return {};
-    auto gate = build(gate_source());
-    if (!gate) return gate.error();
+    HONE_TRY(gate, build(gate_source()));
     return stopwatch_.prepare(std::move(*gate));
   }
 
@@ -208,8 +200,7 @@ class CudaDevice final : public Device {
 base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& options, const DriverApi& driver,
                                                        std::unique_ptr<Clocks> clocks, base::FileSystem& files,
                                                        base::Clock& clock) {
-  auto session = GpuSession::open(driver, options.ordinal);
-  if (!session) return session.error();
+  HONE_TRY(session, GpuSession::open(driver, options.ordinal));
   if (clocks == nullptr) {
     std::array<char, 64> bus_id{};
     std::string problem;
@@ -224,8 +215,7 @@ base::Result<std::unique_ptr<Device>> open_cuda_device(const CudaOptions& option
                                                        base::Clock& clock) {
   // A kernel's code is on the GPU before its first launch: loading it then would wait for a stream that a closed gate holds.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  auto driver = open_driver();
-  if (!driver) return driver.error();
+  HONE_TRY(driver, open_driver());
   return open_cuda_device(options, **driver, nullptr, files, clock);
 }
 

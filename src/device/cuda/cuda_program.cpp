@@ -22,8 +22,7 @@ constexpr std::size_t spare_parameters = 64;
 base::Result<std::uint64_t> slot_of(const Argument& argument) {
   std::uint64_t slot = 0;
   if (const auto* view = std::get_if<BufferView>(&argument)) {
-    auto pointer = resolve(*view, 0);
-    if (!pointer) return pointer.error();
+    HONE_TRY(pointer, resolve(*view, 0));
     slot = *pointer;
   } else if (const auto* i32 = std::get_if<std::int32_t>(&argument)) {
     std::memcpy(&slot, i32, sizeof *i32);
@@ -53,10 +52,8 @@ base::Result<KernelFacts> CudaProgram::entry(const std::string& name) const {
   if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
   const DriverApi& driver = session_->driver();
   if (module_ == nullptr) {
-    if (auto loaded = session_->check(driver.module_load(&module_, compiled_.image.data()), "'" + name_ + "' to load",
-                                      "cuModuleLoadData");
-        !loaded)
-      return loaded.error();
+    HONE_PROPAGATE(session_->check(driver.module_load(&module_, compiled_.image.data()), "'" + name_ + "' to load",
+                                   "cuModuleLoadData"));
   }
   KernelFacts facts;
   const Status status = driver.module_function(&facts.function, module_, name.c_str());
@@ -67,8 +64,7 @@ base::Result<KernelFacts> CudaProgram::entry(const std::string& name) const {
                        present.empty() ? "no such kernel in it" : base::join_text(present, ", "), name_,
                        "declare it extern \"C\" __global__, and check its spelling"};
   }
-  if (auto found = session_->check(status, "the kernel '" + name + "'", "cuModuleGetFunction"); !found)
-    return found.error();
+  HONE_PROPAGATE(session_->check(status, "the kernel '" + name + "'", "cuModuleGetFunction"));
   const auto read = [&](FunctionAttribute which, int& value) {
     (void)driver.function_get(&value, static_cast<int>(which), facts.function);
   };
@@ -155,21 +151,18 @@ base::Result<void> check_launches(const std::vector<Launch>& launches) {
           base::ErrorKind::gate,
           fmt::format("clusters of 1 to {} blocks that divide the {} programs", most_cluster_blocks, launch.programs),
           std::to_string(launch.cluster_size), "choose another cluster size, or round the programs up");
-    for (const Argument& argument : launch.arguments)
-      if (auto slot = slot_of(argument); !slot) return slot.error();
+    for (const Argument& argument : launch.arguments) HONE_PROPAGATE(slot_of(argument));
   }
   return {};
 }
 
 base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std::vector<Launch>& launches) {
-  if (auto checked = check_launches(launches); !checked) return checked.error();
+  HONE_PROPAGATE(check_launches(launches));
   std::vector<PreparedLaunch> prepared;
   for (const Launch& launch : launches) {
     if (launch.product) {
-      auto library = session.products();
-      if (!library) return library.error();
-      auto product = (*library)->prepare(*launch.product);
-      if (!product) return product.error();
+      HONE_TRY(library, session.products());
+      HONE_TRY(product, (*library)->prepare(*launch.product));
       PreparedLaunch ready;
       ready.entry = launch.entry;
       ready.program = "cuBLASLt";
@@ -178,8 +171,7 @@ base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std
       continue;
     }
     const auto& program = dynamic_cast<const CudaProgram&>(*launch.program);
-    auto facts = program.entry(launch.entry);
-    if (!facts) return facts.error();
+    HONE_TRY(facts, program.entry(launch.entry));
     if (launch.programs == 0) continue;
     const int threads = launch.threads * launch.threads_y * launch.threads_z;
     if (facts->max_threads > 0 && threads > facts->max_threads) {
@@ -189,9 +181,7 @@ base::Result<std::vector<PreparedLaunch>> prepare(GpuSession& session, const std
                          std::to_string(threads), program.name(),
                          "use fewer warps, or a smaller tile in each thread (or raise its __launch_bounds__)"};
     }
-    if (auto raised = program.raise_limits(launch.entry, *facts, launch.dynamic_shared_bytes, launch.cluster_size);
-        !raised)
-      return raised.error();
+    HONE_PROPAGATE(program.raise_limits(launch.entry, *facts, launch.dynamic_shared_bytes, launch.cluster_size));
     PreparedLaunch ready;
     ready.entry = launch.entry;
     ready.program = program.name();
@@ -214,8 +204,7 @@ base::Result<void> enqueue(GpuSession& session, std::vector<PreparedLaunch>& lau
   std::vector<void*> pointers;
   for (PreparedLaunch& launch : launches) {
     if (launch.product) {
-      auto library = session.products();
-      if (!library) return library.error();
+      HONE_TRY(library, session.products());
       if (auto queued = (*library)->enqueue(*launch.product); !queued) return queued;
       continue;
     }

@@ -35,11 +35,10 @@ void* address(DevicePointer pointer) { return reinterpret_cast<void*>(pointer); 
 }  // namespace
 
 base::Result<void> check_product(const MatrixProduct& p) {
-  const auto bytes = product_bytes(p, "cuda");
-  if (!bytes) return bytes.error();
-  if (auto a = resolve(p.a, bytes->a); !a) return a.error();
-  if (auto b = resolve(p.b, bytes->b); !b) return b.error();
-  if (auto c = resolve(p.c, bytes->c); !c) return c.error();
+  HONE_TRY(bytes, product_bytes(p, "cuda"));
+  HONE_PROPAGATE(resolve(p.a, bytes->a));
+  HONE_PROPAGATE(resolve(p.b, bytes->b));
+  HONE_PROPAGATE(resolve(p.c, bytes->c));
   return {};
 }
 
@@ -64,7 +63,7 @@ base::Result<void> ProductLibrary::open() {
 }
 
 base::Result<PreparedProduct> ProductLibrary::prepare(const MatrixProduct& product) {
-  if (auto checked = check_product(product); !checked) return checked.error();
+  HONE_PROPAGATE(check_product(product));
   PreparedProduct ready;
   ready.a = *resolve(product.a, 0);
   ready.b = *resolve(product.b, 0);
@@ -80,11 +79,10 @@ base::Result<PreparedProduct> ProductLibrary::prepare(const MatrixProduct& produ
     }
     return ready;
   }
-  if (auto opened = open(); !opened) return opened.error();
+  HONE_PROPAGATE(open());
   auto& plan = plans_[key_of(product, ready)];
   if (plan == nullptr) {
-    auto made = make_plan(product, ready);
-    if (!made) return made.error();
+    HONE_TRY(made, make_plan(product, ready));
     plan = std::move(*made);
   }
   ready.plan = plan.get();
@@ -137,7 +135,7 @@ base::Result<std::unique_ptr<ProductPlan>> ProductLibrary::make_plan(const Matri
   found.resize(static_cast<std::size_t>(count));
   std::erase_if(found, [](const LtHeuristicResult& each) { return each.state != 0; });
   if (found.empty()) return failed("cublasLtMatmulAlgoGetHeuristic", 0, p);
-  if (auto chosen = choose(p, addresses, *plan, found); !chosen) return chosen.error();
+  HONE_PROPAGATE(choose(p, addresses, *plan, found));
   return plan;
 }
 
@@ -145,8 +143,7 @@ base::Result<void> ProductLibrary::choose(const MatrixProduct& p, const Prepared
                                           const std::vector<LtHeuristicResult>& found) {
   const DriverApi& driver = session_.driver();
   const std::size_t bytes = matrix_bytes(p.m, p.n, p.c_stride, p.output) + 256;
-  auto memory = CudaBuffer::make(session_.shared_from_this(), bytes);
-  if (!memory) return memory.error();
+  HONE_TRY(memory, CudaBuffer::make(session_.shared_from_this(), bytes));
   PreparedProduct operands = addresses;
   // As far from a multiple of 256 bytes as the real result.
   operands.c = (*memory)->pointer() + (addresses.c - (*memory)->pointer()) % 256;

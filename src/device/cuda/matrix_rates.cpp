@@ -22,9 +22,9 @@ class MatrixRates {
       : parts_(parts), api_(api), samples_(quick ? 9 : 25) {}
 
   base::Result<void> prepare() {
-    auto compiled = parts_.compiler.compile(
-        {"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}}, parts_.capability);
-    if (!compiled) return compiled.error();
+    HONE_TRY(compiled,
+             parts_.compiler.compile({"ceiling programs", {{"ceilings.cu", ceiling_program_text}}, "ceilings.cu", {}},
+                                     parts_.capability));
     program_ = std::make_shared<CudaProgram>(parts_.session, "ceiling programs", std::move(*compiled));
     for (auto* buffer : {&a_, &b_, &d_, &workspace_}) {
       auto made =
@@ -38,7 +38,7 @@ class MatrixRates {
   }
 
   base::Result<model::Ceiling> measure(int type, int compute) {
-    if (auto filled = fill(type); !filled) return filled.error();
+    HONE_PROPAGATE(fill(type));
     LtHandles handles;
     void *product = nullptr, *layout = nullptr, *preference = nullptr;
     if (api_.product_create(&product, compute, kLtFp32) != 0) return failed("cublasLtMatmulDescCreate");
@@ -73,12 +73,11 @@ class MatrixRates {
         return {};
       };
       // The library loads its kernel when it first runs, which would wait for the stream that the gate of a sample holds.
-      if (auto warm = work(); !warm) return warm.error();
-      if (auto ended = parts_.session->synchronize("a matrix product"); !ended) return ended.error();
+      HONE_PROPAGATE(work());
+      HONE_PROPAGATE(parts_.session->synchronize("a matrix product"));
       std::vector<double> rates;
       for (int sample = 0; sample < samples_ + 2; ++sample) {
-        auto taken = parts_.stopwatch.time_work(work, "a matrix product", false);
-        if (!taken) return taken.error();
+        HONE_TRY(taken, parts_.stopwatch.time_work(work, "a matrix product", false));
         if (sample >= 2) rates.push_back(2.0 * std::pow(static_cast<double>(extent), 3) / (taken->device_ns * 1e-9));
       }
       const model::Ceiling ceiling = summarize(std::move(rates));
@@ -105,8 +104,7 @@ class MatrixRates {
                        std::int32_t{type == kLtFp32   ? 2
                                     : type == kLtFp16 ? 1
                                                       : 0}};
-      auto prepared = hone::device::cuda::prepare(*parts_.session, {one});
-      if (!prepared) return prepared.error();
+      HONE_TRY(prepared, hone::device::cuda::prepare(*parts_.session, {one}));
       if (auto queued = enqueue(*parts_.session, *prepared); !queued) return queued;
     }
     return parts_.session->synchronize("random values");

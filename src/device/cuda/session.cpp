@@ -54,8 +54,7 @@ GpuSession::~GpuSession() {
 base::Result<ProductLibrary*> GpuSession::products() {
   if (products_ == nullptr) {
     base::SystemFiles files;
-    auto api = open_cublas_lt(files, SearchEnvironment::from_process());
-    if (!api) return api.error();
+    HONE_TRY(api, open_cublas_lt(files, SearchEnvironment::from_process()));
     set_products(*api);
   }
   return products_.get();
@@ -94,7 +93,7 @@ base::Result<void> GpuSession::synchronize(const std::string& what) {
 }
 
 base::Result<std::unique_ptr<CudaBuffer>> CudaBuffer::make(std::shared_ptr<GpuSession> session, std::size_t bytes) {
-  if (auto entered = session->enter(); !entered) return entered.error();
+  HONE_PROPAGATE(session->enter());
   DevicePointer pointer = 0;
   const Status status = session->driver().memory_allocate(&pointer, std::max<std::size_t>(bytes, 1));
   if (status == kOutOfMemory) {
@@ -106,8 +105,7 @@ base::Result<std::unique_ptr<CudaBuffer>> CudaBuffer::make(std::shared_ptr<GpuSe
                        session->id(),
                        "use smaller sizes (--sizes), or end what else uses the GPU's memory (nvidia-smi lists it)"};
   }
-  if (auto allocated = session->check(status, fmt::format("{} bytes of GPU memory", bytes), "cuMemAlloc"); !allocated)
-    return allocated.error();
+  HONE_PROPAGATE(session->check(status, fmt::format("{} bytes of GPU memory", bytes), "cuMemAlloc"));
   return std::make_unique<CudaBuffer>(std::move(session), pointer, bytes);
 }
 

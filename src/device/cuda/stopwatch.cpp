@@ -61,8 +61,7 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   if (ready_) return {};
   const DriverApi& driver = session_->driver();
   gate_program_ = std::move(gate);
-  auto facts = gate_program_->entry("hone_gate");
-  if (!facts) return facts.error();
+  HONE_TRY(facts, gate_program_->entry("hone_gate"));
   if (flag_ == nullptr) {
     void* host = nullptr;
     if (auto made = session_->check(driver.host_allocate(&host, 64, kHostMemoryMapped), "host memory that the GPU sees",
@@ -79,8 +78,7 @@ base::Result<void> Stopwatch::prepare(std::shared_ptr<CudaProgram> gate) {
   for (Event* event : {&start_, &end_})
     if (*event == nullptr)
       if (auto made = session_->check(driver.event_create(event, 0), "an event", "cuEventCreate"); !made) return made;
-  auto emptying = gate_program_->entry("hone_empty_l2");
-  if (!emptying) return emptying.error();
+  HONE_TRY(emptying, gate_program_->entry("hone_empty_l2"));
   const std::size_t bytes =
       std::max(smallest_flush_bytes, 4 * static_cast<std::size_t>(std::max<std::int64_t>(0, l2_bytes_))) / 16 * 16;
   if (flush_buffer_ == 0) {
@@ -122,10 +120,9 @@ base::Result<model::Sample> Stopwatch::time(std::vector<PreparedLaunch>& launche
 base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Result<void>()>& work,
                                                  const std::string& what, bool cold_cache) {
   const DriverApi& driver = session_->driver();
-  if (cold_cache)
-    if (auto flushed = flush(); !flushed) return flushed.error();
+  if (cold_cache) HONE_PROPAGATE(flush());
   for (int i = 0; i < 3; ++i) flag_[i] = 0;
-  if (auto closed = enqueue(*session_, gate_); !closed) return closed.error();
+  HONE_PROPAGATE(enqueue(*session_, gate_));
   // From here on the GPU waits for this thread: whatever fails, the gate must open.
   base::Result<void> queued =
       session_->check(driver.event_record(start_, session_->stream()), "the start to be marked", "cuEventRecord");
@@ -152,10 +149,8 @@ base::Result<model::Sample> Stopwatch::time_work(const std::function<base::Resul
         session_->id(), "measure again on a host that is not suspended"};
   }
   float milliseconds = 0;
-  if (auto read = session_->check(driver.event_elapsed(&milliseconds, start_, end_), "the time between two events",
-                                  "cuEventElapsedTime");
-      !read)
-    return read.error();
+  HONE_PROPAGATE(session_->check(driver.event_elapsed(&milliseconds, start_, end_), "the time between two events",
+                                 "cuEventElapsedTime"));
   model::Sample sample;
   sample.device_ns = static_cast<double>(milliseconds) * 1e6;
   sample.wall_ns = static_cast<double>((handed_over_ns - handing_over_ns) + (returned_ns - opened_ns));

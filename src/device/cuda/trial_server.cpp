@@ -58,8 +58,7 @@ class Server {
     if (!reader.good()) return broken_request();
 
     if (auto entered = session_->enter(); !entered) return entered;
-    auto prepared = prepare(*session_, launches);
-    if (!prepared) return prepared.error();
+    HONE_TRY(prepared, prepare(*session_, launches));
     WireText ready;
     ready.add(kTrialReady);
     if (wire_send_message(socket_, ready.bytes(), 0) != Wire::complete) return broken_request();
@@ -86,8 +85,7 @@ class Server {
   base::Result<void> fill_buffers(const std::vector<std::uint64_t>& sizes) {
     std::vector<char> chunk;
     for (const std::uint64_t size : sizes) {
-      auto buffer = CudaBuffer::make(session_, size);
-      if (!buffer) return buffer.error();
+      HONE_TRY(buffer, CudaBuffer::make(session_, size));
       for (std::uint64_t at = 0; at < size; at += kTrialChunkBytes) {
         const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kTrialChunkBytes, size - at));
         chunk.resize(bytes);

@@ -108,7 +108,7 @@ void write_configuration(Markdown& page, const Profile& profile) {
 void write_opportunities(Markdown& page, const Profile& profile) {
   page.heading(2, "7. Identified Optimization Opportunities");
   if (profile.opportunities.empty())
-    page.paragraph("None: no pass has enough headroom over its floor to show an improvement above the noise.");
+    page.paragraph("None: no pass has enough headroom above its roofline bound to show an improvement over the noise.");
   int number = 0;
   for (const model::Opportunity& one : profile.opportunities) {
     page.heading(4, std::to_string(++number) + ". " + one.title);

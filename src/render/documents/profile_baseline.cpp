@@ -144,15 +144,16 @@ void write_headroom(Markdown& page, const Profile& profile) {
   page.heading(3, "Headroom and noise floor");
   if (profile.headroom.empty() && profile.baseline.noise_floor.empty())
     return page.paragraph(
-        "Neither a floor nor a noise floor is known for these rows: no ceiling or no paired run was available.");
+        "Neither a roofline bound nor a noise floor is known for these rows: no ceiling or no paired run was "
+        "available.");
   Table table({{x_title(profile), Align::right},
                {"Mode"},
                {"Measured (ms)", Align::right},
-               {"Floor (ms)", Align::right},
+               {"Roofline bound (ms)", Align::right},
                {"Ratio", Align::right},
                {"Share of ceiling", Align::right},
-               {"Floor set by"},
-               {"Least traffic", Align::right},
+               {"Bound set by"},
+               {"Minimum traffic", Align::right},
                {"Smallest visible effect", Align::right}});
   for (const Point& point : points_of(profile, "speed")) {
     const model::Headroom* room = find_headroom(profile, point.x_value, point.mode);
@@ -165,20 +166,19 @@ void write_headroom(Markdown& page, const Profile& profile) {
                                  room->bytes > 0 ? bytes(room->bytes) : "not counted"});
     else
       cells.insert(cells.end(),
-                   {"see Speed", "not known", "not known", "not known", "no floor for this pass", "not counted"});
+                   {"see Speed", "not known", "not known", "not known", "no bound for this pass", "not counted"});
     cells.push_back(noise != nullptr ? percent(noise->smallest_effect_pct) : "no A/A run");
     table.add_row(cells);
   }
   page.table(table);
   page.paragraph(
-      "The floor is the time that the medians of block 2's ceilings give for the least traffic and operations of the "
-      "pass, the larger of both: a reference, which a measurement may beat by the spread of the ceilings, or by data "
-      "that "
-      "stays in a cache. A share with an interval is paired: the ceiling's program ran between the samples of the "
-      "pass, "
-      "and the floor is that of the speed it had there. What nothing correct can beat is lower, physics_floor_ms in "
-      "profile.json, and stops a "
-      "variant. "
+      "The roofline bound is the longer of two times: the minimum traffic at the measured bandwidth and the operations "
+      "at the measured rate, by the medians of block 2's ceilings. A measurement may beat it by the spread of the "
+      "ceilings, or by data that stays in a cache. A share with an interval is paired: the ceiling's program ran "
+      "between "
+      "the samples of the pass, and the bound is that of the speed it had there. The physical bound, physics_floor_ms "
+      "in "
+      "profile.json, is lower: a variant that is faster is stopped. "
       "The smallest visible effect comes from the baseline paired with a byte copy of itself: no speedup below it is "
       "claimed, whatever the medians say.");
 }

@@ -91,7 +91,7 @@ std::string memory_plot(const Report& report) {
 
 std::string share_of_ceiling_plot(const Report& report) {
   Chart made = chart(report, report.kernel + ": share of the ceiling by size",
-                     where(report) + "; 100 % is the time that least traffic and measured ceilings allow",
+                     where(report) + "; 100 % is the time that minimum traffic and measured ceilings allow",
                      "share of ceiling in %", "%");
   made.reference = 100;
   made.reference_label = "ceiling";

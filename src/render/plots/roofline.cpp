@@ -75,7 +75,7 @@ void draw_grid(Svg& svg, const Axes& axes, double x_low, double x_high, double y
     svg.line(kLeft, axes.y(y), kWidth - kRight, axes.y(y), Tone::grid);
     svg.text(kLeft - 6, axes.y(y) + 4, rate(y), {11, Anchor::end, Tone::muted});
   }
-  svg.text((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 38, "operations for each byte of least traffic",
+  svg.text((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 38, "operations for each byte of minimum traffic",
            {12, Anchor::middle});
 }
 
@@ -141,7 +141,7 @@ std::string roofline(const model::Profile& profile) {
            {15, Anchor::start, Tone::ink, true});
   svg.text(
       kLeft, 44,
-      fitted(profile.device.name + "; least traffic, counted operations, measured time", 12, kWidth - kLeft - kRight),
+      fitted(profile.device.name + "; minimum traffic, counted operations, measured time", 12, kWidth - kLeft - kRight),
       {12, Anchor::start, Tone::muted});
   const Axes axes(x_low, x_high, y_low, y_high);
   draw_grid(svg, axes, x_low, x_high, y_low, y_high);

@@ -53,7 +53,7 @@ class Evaluation {
       case Term::Kind::whole: return static_cast<Number>(term.whole);
       case Term::Kind::real:
         if constexpr (kWhole)
-          return fail(term, "a whole number", fmt::format("{}", term.real), "write it without a fraction");
+          return fail(term, "an integer", fmt::format("{}", term.real), "write it without a fraction");
         else
           return term.real;
       case Term::Kind::name: return value_of_name(term);
@@ -72,7 +72,7 @@ class Evaluation {
       return static_cast<Number>(found->second);
     if (const auto found = scope_.real.find(term.word); found != scope_.real.end()) {
       if constexpr (kWhole)
-        return fail(term, "a whole number", "'" + term.word + "', which is a real one", "use sizes and knobs here");
+        return fail(term, "an integer", "'" + term.word + "', which is a real one", "use sizes and knobs here");
       else
         return found->second;
     }
@@ -151,7 +151,7 @@ class Evaluation {
     if (term.word == "round_up") return multiply(term, ceil_div(term, values[0], values[1]), values[1]);
     if (term.word == "power_of_two") return power_of_two(term, values[0]);
     if constexpr (kWhole) {
-      return fail(term, "a function of whole numbers", "'" + term.word + "'",
+      return fail(term, "a function of integers", "'" + term.word + "'",
                   "use it in 'flops', 'bytes_read', 'bytes_written' or 'tolerance'");
     } else {
       if (!(values[0] > 0 || (term.word == "sqrt" && values[0] == 0)))
@@ -200,8 +200,7 @@ Expression::Expression(double constant, Origin origin)
 }
 
 base::Result<Expression> Expression::parse(const std::string& text, const Origin& origin) {
-  auto terms = parse_terms(text, origin);
-  if (!terms) return terms.error();
+  HONE_TRY(terms, parse_terms(text, origin));
   Expression expression;
   expression.text_ = text;
   expression.origin_ = origin;

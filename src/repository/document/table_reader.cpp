@@ -119,7 +119,7 @@ std::int64_t TableReader::whole(const std::string& key, std::int64_t least, std:
   const Node* found = node(key);
   if (!found) return otherwise;
   if (found->kind != Node::Kind::whole || found->whole < least || found->whole > most)
-    wrong_kind(key, *found, fmt::format("a whole number from {} to {}", least, most));
+    wrong_kind(key, *found, fmt::format("an integer from {} to {}", least, most));
   return found->whole;
 }
 
@@ -147,7 +147,7 @@ std::vector<std::int64_t> TableReader::wholes(const std::string& key, std::int64
   std::vector<std::int64_t> all;
   const Node* found = node(key);
   if (!found) return all;
-  const std::string expected = fmt::format("an array of whole numbers from {} to {}", least, most);
+  const std::string expected = fmt::format("an array of integers from {} to {}", least, most);
   if (found->kind != Node::Kind::array || found->items.empty()) wrong_kind(key, *found, expected);
   if (found->items.size() > kMostItems) wrong_kind(key, *found, fmt::format("at most {} numbers", kMostItems));
   for (const Node& item : found->items) {
@@ -215,7 +215,7 @@ std::vector<std::pair<std::string, std::string>> TableReader::defines(const std:
     else if (macro.value.kind == Node::Kind::text && macro.value.text.find('\n') == std::string::npos)
       all.emplace_back(macro.name, macro.value.text);
     else
-      wrong_kind(key + "." + macro.name, macro.value, "a whole number, or a text of one line");
+      wrong_kind(key + "." + macro.name, macro.value, "an integer, or a text of one line");
   }
   return all;
 }

@@ -85,22 +85,20 @@ base::Result<device::Launch> bind_launch(const kernels::Launch& launch, const Pl
   bound.programs_y = launch.programs_y, bound.programs_z = launch.programs_z;
   bound.threads_y = launch.threads_y, bound.threads_z = launch.threads_z;
   for (const auto& argument : launch.arguments) {
-    auto placed = std::visit(
-        [&](const auto& value) -> base::Result<device::Argument> {
-          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, kernels::TensorArgument>) {
-            auto view = places.of(value, launch.entry);
-            return view ? base::Result<device::Argument>(device::Argument(*view)) : view.error();
-          } else {
-            return device::Argument(value);
-          }
-        },
-        argument);
-    if (!placed) return placed.error();
+    HONE_TRY(placed, std::visit(
+                         [&](const auto& value) -> base::Result<device::Argument> {
+                           if constexpr (std::is_same_v<std::decay_t<decltype(value)>, kernels::TensorArgument>) {
+                             auto view = places.of(value, launch.entry);
+                             return view ? base::Result<device::Argument>(device::Argument(*view)) : view.error();
+                           } else {
+                             return device::Argument(value);
+                           }
+                         },
+                         argument));
     bound.arguments.push_back(*placed);
   }
   if (launch.product) {
-    auto product = bind_product(*launch.product, places, launch.entry);
-    if (!product) return product.error();
+    HONE_TRY(product, bind_product(*launch.product, places, launch.entry));
     bound.product = *product;
   }
   return bound;
@@ -141,15 +139,14 @@ base::Result<BoundLaunches> bind(device::Device& device, const kernels::Plan& pl
   owned->program = std::move(program);
   Places places{{}, tensors};
   for (const auto& tensor : plan.scratch) {
-    auto buffer = (pool != nullptr ? *pool : own).take(device, tensor.name, static_cast<std::size_t>(tensor.bytes()));
-    if (!buffer) return buffer.error();
+    HONE_TRY(buffer,
+             (pool != nullptr ? *pool : own).take(device, tensor.name, static_cast<std::size_t>(tensor.bytes())));
     places.scratch[tensor.name] = {buffer->get(), 0};
     owned->scratch.push_back(std::move(*buffer));
   }
   BoundLaunches bound;
   for (const auto& launch : plan.launches) {
-    auto placed = bind_launch(launch, places);
-    if (!placed) return placed.error();
+    HONE_TRY(placed, bind_launch(launch, places));
     placed->program = owned->program.get();
     placed->begins_early = plan.begins_early;
     bound.launches.push_back(std::move(*placed));

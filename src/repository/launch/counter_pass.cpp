@@ -57,8 +57,7 @@ base::Result<void> run_counter_pass(Repository& repository, const CounterPass& p
   request.seed = pass.seed;
   request.options = pass.options;
   request.last_level_cache_bytes = pass.last_level_cache_bytes;
-  auto session = repository.open(request);
-  if (!session) return session.error();
+  HONE_TRY(session, repository.open(request));
   return dynamic_cast<LaunchSession&>(**session).run_passes(pass.launches);
 }
 

@@ -95,8 +95,7 @@ base::Result<model::Counters> gpu_counters(const model::DeviceInfo& device, cons
       if (modes[launch.entry].empty()) names.push_back(launch.entry);
       modes[launch.entry].insert(pass.mode);
     }
-  auto captured = capture(tools, names);
-  if (!captured) return captured.error();
+  HONE_TRY(captured, capture(tools, names));
   model::Counters counters = std::move(*captured);
   std::string missed;
   for (const CountedPass& pass : passes)

@@ -38,10 +38,8 @@ class GuardedRun {
 
   base::Result<GuardedOutcome> run() {
     GuardedOutcome outcome;
-    auto first = once(true);
-    if (!first) return first.error();
-    auto second = first->fault.empty() ? once(false) : base::Result<Run>(Run{});
-    if (!second) return second.error();
+    HONE_TRY(first, once(true));
+    HONE_TRY(second, first->fault.empty() ? once(false) : base::Result<Run>(Run{}));
     outcome.fault = first->fault.empty() ? second->fault : first->fault;
     outcome.hung = first->hung || second->hung;
     if (!outcome.fault.empty()) return outcome;
@@ -61,8 +59,7 @@ class GuardedRun {
     Memory memory;
     for (const auto& [name, tensor] : tensors_) {
       Placed placed{image_of(tensor, misaligned_bytes_), nullptr};
-      auto buffer = device_.allocate(placed.image.bytes().size());
-      if (!buffer) return buffer.error();
+      HONE_TRY(buffer, device_.allocate(placed.image.bytes().size()));
       placed.buffer = std::move(*buffer);
       if (auto sent =
               device_.upload({placed.buffer.get(), 0}, placed.image.bytes().data(), placed.image.bytes().size());
@@ -75,14 +72,11 @@ class GuardedRun {
 
   // `untried`: these launches were never run on these sizes; afterwards there is nothing left to isolate.
   base::Result<Run> once(bool untried) {
-    auto memory = place();
-    if (!memory) return memory.error();
+    HONE_TRY(memory, place());
     TensorViews views;
     for (auto& [name, placed] : *memory) views[name] = {placed.buffer.get(), placed.image.tensor_offset()};
-    auto bound = bind_(views);
-    if (!bound) return bound.error();
-    if (bound->poison)
-      if (auto poisoned = bound->poison(); !poisoned) return poisoned.error();
+    HONE_TRY(bound, bind_(views));
+    if (bound->poison) HONE_PROPAGATE(bound->poison());
     Run run;
     if (auto ran = untried ? device_.try_run(bound->launches, kTrialDeadlineNs) : device_.run(bound->launches); !ran) {
       if (ran.error().kind == base::ErrorKind::interrupted) return ran.error();

@@ -35,10 +35,8 @@ base::Result<Planned> Launcher::plan(const model::Variant& variant, const std::s
     if (auto plan = problem.plan(pass, *settings, Ablation::none); plan)
       return Planned{pass, std::move(*plan), *settings};
   }
-  auto shipped = problem.shipped(pass);
-  if (!shipped) return shipped.error();
-  auto plan = problem.plan(pass, *shipped, Ablation::none);
-  if (!plan) return plan.error();
+  HONE_TRY(shipped, problem.shipped(pass));
+  HONE_TRY(plan, problem.plan(pass, *shipped, Ablation::none));
   return Planned{pass, std::move(*plan), std::move(*shipped)};
 }
 
@@ -57,8 +55,7 @@ std::vector<model::SourceEdit> Launcher::edits(const model::Variant& variant, ke
 
 base::Result<std::shared_ptr<device::Program>> Launcher::program(const Plan& plan, const std::string& pass,
                                                                  const std::vector<model::SourceEdit>& edits) {
-  auto source = operation_.source(plan, pass, edits);
-  if (!source) return source.error();
+  HONE_TRY(source, operation_.source(plan, pass, edits));
   const std::string content = content_of(*source);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -100,8 +97,7 @@ void Launcher::compile_ahead(const std::vector<Wanted>& wanted, const model::Var
 Bind Launcher::bind(const model::Variant& variant) {
   return [this, variant](const Problem& problem, const std::string& pass,
                          const TensorViews& tensors) -> base::Result<BoundLaunches> {
-    auto planned = plan(variant, pass, problem);
-    if (!planned) return planned.error();
+    HONE_TRY(planned, plan(variant, pass, problem));
     auto compiled = program(planned->plan, pass, edits(variant, problem.dtype()));
     if (!compiled) {
       base::Error error = compiled.error();
@@ -119,21 +115,18 @@ base::Result<std::shared_ptr<ResidentTensors>> Launcher::resident(const ProblemP
       return residents_.back();
     }
   const std::vector<std::string> passes = operation_.passes();
-  auto needed = ResidentTensors::bytes_of(*problem, passes);
-  if (!needed) return needed.error();
+  HONE_TRY(needed, ResidentTensors::bytes_of(*problem, passes));
   // Subjects keep the tensors they were made with; dropping one here frees it when its last subject goes.
   const double limit = 0.4 * static_cast<double>(device_.info().total_memory_bytes);
   while (!residents_.empty() && static_cast<double>(device_.allocated_bytes()) + *needed > limit)
     residents_.erase(residents_.begin());
-  auto created = ResidentTensors::create(device_, problem, passes, seed_);
-  if (!created) return created.error();
+  HONE_TRY(created, ResidentTensors::create(device_, problem, passes, seed_));
   std::shared_ptr<ResidentTensors> tensors = std::move(*created);
   if (passes.size() > 1) {
-    auto bound = bind({})(*problem, passes.front(), tensors->views());
-    if (!bound) return bound.error();
-    if (auto ran = device_.run(bound->launches); !ran) return ran.error();
-    if (auto kept = tensors->keep_forward(); !kept) return kept.error();
-    if (auto restored = tensors->restore(passes.front()); !restored) return restored.error();
+    HONE_TRY(bound, bind({})(*problem, passes.front(), tensors->views()));
+    HONE_PROPAGATE(device_.run(bound->launches));
+    HONE_PROPAGATE(tensors->keep_forward());
+    HONE_PROPAGATE(tensors->restore(passes.front()));
   }
   residents_.push_back(tensors);
   return tensors;
@@ -149,15 +142,12 @@ base::Result<void> Launcher::admit(const std::vector<device::Launch>& launches, 
 base::Result<std::unique_ptr<measure::Subject>> Launcher::subject(const std::string& name, const ProblemPtr& problem,
                                                                   const std::vector<Planned>& passes,
                                                                   const std::vector<model::SourceEdit>& edits) {
-  auto tensors = resident(problem);
-  if (!tensors) return tensors.error();
+  HONE_TRY(tensors, resident(problem));
   auto subject = std::make_unique<LaunchSubject>(name, device_);
   for (const Planned& planned : passes) {
-    auto compiled = program(planned.plan, planned.pass, edits);
-    if (!compiled) return compiled.error();
-    auto bound = launch::bind(device_, planned.plan, std::move(*compiled), (*tensors)->views(), &scratch_);
-    if (!bound) return bound.error();
-    if (auto admitted = admit(bound->launches, **tensors, planned.pass); !admitted) return admitted.error();
+    HONE_TRY(compiled, program(planned.plan, planned.pass, edits));
+    HONE_TRY(bound, launch::bind(device_, planned.plan, std::move(*compiled), (*tensors)->views(), &scratch_));
+    HONE_PROPAGATE(admit(bound->launches, **tensors, planned.pass));
     subject->add(
         bound->launches, [tensors = *tensors, pass = planned.pass] { return tensors->restore(pass); }, bound->owned);
   }
@@ -165,15 +155,11 @@ base::Result<std::unique_ptr<measure::Subject>> Launcher::subject(const std::str
 }
 
 base::Result<Launcher::InForce> Launcher::in_force(const std::string& pass, const ProblemPtr& problem) {
-  auto tensors = resident(problem);
-  if (!tensors) return tensors.error();
-  auto planned = plan({}, pass, *problem);
-  if (!planned) return planned.error();
-  auto compiled = program(planned->plan, pass, edits({}, problem->dtype()));
-  if (!compiled) return compiled.error();
-  auto bound = launch::bind(device_, planned->plan, *compiled, (*tensors)->views(), &scratch_);
-  if (!bound) return bound.error();
-  if (auto admitted = admit(bound->launches, **tensors, pass); !admitted) return admitted.error();
+  HONE_TRY(tensors, resident(problem));
+  HONE_TRY(planned, plan({}, pass, *problem));
+  HONE_TRY(compiled, program(planned->plan, pass, edits({}, problem->dtype())));
+  HONE_TRY(bound, launch::bind(device_, planned->plan, *compiled, (*tensors)->views(), &scratch_));
+  HONE_PROPAGATE(admit(bound->launches, **tensors, pass));
   return InForce{std::move(*tensors), std::move(*compiled), std::move(*bound)};
 }
 

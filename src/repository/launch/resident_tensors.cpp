@@ -19,8 +19,7 @@ base::Result<std::shared_ptr<device::Buffer>> ScratchPool::take(device::Device& 
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   std::weak_ptr<device::Buffer>& known = buffers_[{name, size}];
   if (auto shared = known.lock()) return shared;
-  auto buffer = device.allocate(size);
-  if (!buffer) return buffer.error();
+  HONE_TRY(buffer, device.allocate(size));
   std::shared_ptr<device::Buffer> shared = std::move(*buffer);
   known = shared;
   return shared;
@@ -40,8 +39,7 @@ measure::InputSpec input_of(const TensorSpec& tensor, std::uint64_t seed) {
 }
 
 base::Result<double> ResidentTensors::bytes_of(const Problem& problem, const std::vector<std::string>& passes) {
-  auto tensors = problem.tensors();
-  if (!tensors) return tensors.error();
+  HONE_TRY(tensors, problem.tensors());
   double bytes = 0;
   for (const TensorSpec& tensor : *tensors)
     bytes += static_cast<double>(tensor.bytes()) * (is_overwritten(problem, passes, tensor.name) ? 2 : 1);
@@ -51,16 +49,14 @@ base::Result<double> ResidentTensors::bytes_of(const Problem& problem, const std
 base::Result<std::unique_ptr<ResidentTensors>> ResidentTensors::create(device::Device& device, ProblemPtr problem,
                                                                        const std::vector<std::string>& passes,
                                                                        std::uint64_t seed) {
-  auto specs = problem->tensors();
-  if (!specs) return specs.error();
+  HONE_TRY(specs, problem->tensors());
   std::unique_ptr<ResidentTensors> tensors(new ResidentTensors(device, problem));
   std::uint64_t stream = 0;
   for (const TensorSpec& tensor : *specs) {
     ++stream;
     std::optional<measure::InputSpec> values;
     if (is_given(*problem, passes, tensor.name)) values = input_of(tensor, seed * 1000 + stream);
-    if (auto placed = tensors->place(tensor, values, is_overwritten(*problem, passes, tensor.name)); !placed)
-      return placed.error();
+    HONE_PROPAGATE(tensors->place(tensor, values, is_overwritten(*problem, passes, tensor.name)));
   }
   return tensors;
 }
@@ -69,8 +65,7 @@ base::Result<void> ResidentTensors::place(const TensorSpec& tensor, const std::o
                                           bool restorable) {
   Placed placed;
   placed.bytes = static_cast<std::size_t>(tensor.bytes());
-  auto buffer = device_.allocate(std::max<std::size_t>(placed.bytes, 1));
-  if (!buffer) return buffer.error();
+  HONE_TRY(buffer, device_.allocate(std::max<std::size_t>(placed.bytes, 1)));
   placed.buffer = std::move(*buffer);
   if (values) {
     std::vector<std::uint8_t> content(placed.bytes);
@@ -78,8 +73,7 @@ base::Result<void> ResidentTensors::place(const TensorSpec& tensor, const std::o
     if (auto sent = device_.upload({placed.buffer.get(), 0}, content.data(), placed.bytes); !sent) return sent;
   }
   if (restorable) {
-    auto backup = device_.allocate(std::max<std::size_t>(placed.bytes, 1));
-    if (!backup) return backup.error();
+    HONE_TRY(backup, device_.allocate(std::max<std::size_t>(placed.bytes, 1)));
     placed.backup = std::move(*backup);
   }
   tensors_[tensor.name] = std::move(placed);

@@ -25,8 +25,7 @@ std::string matrix_rate_name(kernels::DType dtype) {
 base::Result<std::vector<std::int64_t>> sizes_of(const model::Request& request, const Operation& operation) {
   std::vector<std::int64_t> sizes;
   for (const std::string& text : request.sizes) {
-    auto size = parse_size(text);
-    if (!size) return size.error();
+    HONE_TRY(size, parse_size(text));
     sizes.push_back(*size);
   }
   if (sizes.empty()) {
@@ -39,10 +38,8 @@ base::Result<std::vector<std::int64_t>> sizes_of(const model::Request& request, 
 }
 
 base::Result<void> check_size(const model::DeviceInfo& device, const Operation& operation, std::int64_t size) {
-  auto problem = operation.problem_at(size);
-  if (!problem) return problem.error();
-  auto tensors = (*problem)->tensors();
-  if (!tensors) return tensors.error();
+  HONE_TRY(problem, operation.problem_at(size));
+  HONE_TRY(tensors, (*problem)->tensors());
   double bytes = 0;
   for (const TensorSpec& tensor : *tensors) bytes += 2.0 * static_cast<double>(tensor.bytes());
   const auto memory = static_cast<double>(device.total_memory_bytes);
@@ -51,8 +48,7 @@ base::Result<void> check_size(const model::DeviceInfo& device, const Operation& 
                  fmt::format("{} = {} needs {:.1f} GB", operation.x_name(), size, bytes / 1e9), "--sizes",
                  "choose smaller sizes");
   // What can not be evaluated is said before anything is measured.
-  for (const std::string& pass : operation.passes())
-    if (auto traffic = (*problem)->traffic(pass); !traffic) return traffic.error();
+  for (const std::string& pass : operation.passes()) HONE_PROPAGATE((*problem)->traffic(pass));
   return operation.check(**problem);
 }
 
@@ -62,7 +58,7 @@ base::Result<std::int64_t> parse_size(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    return usage("a whole number of at least 1", "'" + text + "'", "--sizes", "give sizes like --sizes 1024,4096");
+    return usage("an integer of at least 1", "'" + text + "'", "--sizes", "give sizes like --sizes 1024,4096");
   return value;
 }
 
@@ -84,10 +80,8 @@ PreflightCheck target_check(const model::DeviceInfo& device, const model::Reques
 
 base::Result<std::unique_ptr<Session>> LaunchSession::open(const Context& context, std::unique_ptr<Operation> operation,
                                                            const model::Request& request) {
-  auto sizes = sizes_of(request, *operation);
-  if (!sizes) return sizes.error();
-  for (const std::int64_t size : *sizes)
-    if (auto fits = check_size(context.device.info(), *operation, size); !fits) return fits.error();
+  HONE_TRY(sizes, sizes_of(request, *operation));
+  for (const std::int64_t size : *sizes) HONE_PROPAGATE(check_size(context.device.info(), *operation, size));
   return std::unique_ptr<Session>(
       std::make_unique<LaunchSession>(context, std::move(operation), request, std::move(*sizes)));
 }
@@ -162,8 +156,7 @@ std::vector<std::string> LaunchSession::modes() const {
 }
 
 base::Result<ProblemPtr> LaunchSession::problem(const std::string& x_value) const {
-  auto x = parse_size(x_value);
-  if (!x) return x.error();
+  HONE_TRY(x, parse_size(x_value));
   return operation_->problem_at(*x);
 }
 

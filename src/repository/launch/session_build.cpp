@@ -70,8 +70,7 @@ base::Result<std::vector<Planned>> LaunchSession::plans(const model::Variant& va
                                                         const Problem& problem) const {
   std::vector<Planned> plans;
   for (const std::string& pass : passes) {
-    auto planned = launcher_.plan(variant, pass, problem);
-    if (!planned) return planned.error();
+    HONE_TRY(planned, launcher_.plan(variant, pass, problem));
     plans.push_back(std::move(*planned));
   }
   return plans;
@@ -87,8 +86,7 @@ base::Result<std::vector<Planned>> LaunchSession::provider_plans(const std::stri
                        "'" + provider + "'", "provider", "choose another, or leave it out"};
   std::vector<Planned> plans;
   for (const std::string& pass : passes_of(mode)) {
-    auto plan = problem.provider_plan(provider, pass);
-    if (!plan) return plan.error();
+    HONE_TRY(plan, problem.provider_plan(provider, pass));
     plans.push_back({pass, std::move(*plan), {}});
   }
   return plans;
@@ -96,8 +94,7 @@ base::Result<std::vector<Planned>> LaunchSession::provider_plans(const std::stri
 
 base::Result<BuiltPart> LaunchSession::build_part(const Planned& planned, const Problem& problem,
                                                   const std::vector<model::SourceEdit>& edits) {
-  auto compiled = launcher_.program(planned.plan, planned.pass, edits);
-  if (!compiled) return compiled.error();
+  HONE_TRY(compiled, launcher_.program(planned.plan, planned.pass, edits));
   const device::ProgramInfo& info = (*compiled)->info();
   return BuiltPart{planned.pass,
                    std::to_string(problem.x()),
@@ -110,10 +107,8 @@ base::Result<BuiltPart> LaunchSession::build_part(const Planned& planned, const 
 
 base::Result<BuiltPart> LaunchSession::build_settings(const std::string& pass, const std::string& x_value,
                                                       const model::Settings& settings) {
-  auto at = problem(x_value);
-  if (!at) return at.error();
-  auto plan = (*at)->plan(pass, settings, Ablation::none);
-  if (!plan) return plan.error();
+  HONE_TRY(at, problem(x_value));
+  HONE_TRY(plan, (*at)->plan(pass, settings, Ablation::none));
   return build_part({pass, std::move(*plan), settings}, **at, launcher_.edits({}, operation_->dtype()));
 }
 
@@ -122,12 +117,9 @@ base::Result<Built> LaunchSession::build(const model::Variant& variant) {
   const std::vector<model::SourceEdit> edits = launcher_.edits(variant, operation_->dtype());
   for (const std::string& pass : operation_->passes())
     for (const std::int64_t x : sizes_) {
-      auto at = operation_->problem_at(x);
-      if (!at) return at.error();
-      auto planned = launcher_.plan(variant, pass, **at);
-      if (!planned) return planned.error();
-      auto part = build_part(*planned, **at, edits);
-      if (!part) return part.error();
+      HONE_TRY(at, operation_->problem_at(x));
+      HONE_TRY(planned, launcher_.plan(variant, pass, **at));
+      HONE_TRY(part, build_part(*planned, **at, edits));
       built.parts.push_back(std::move(*part));
     }
   return built;
@@ -135,22 +127,18 @@ base::Result<Built> LaunchSession::build(const model::Variant& variant) {
 
 base::Result<std::unique_ptr<measure::Subject>> LaunchSession::subject(const model::Variant& variant,
                                                                        const Cell& cell) {
-  auto at = problem(cell.x_value);
-  if (!at) return at.error();
-  auto planned = plans(variant, passes_of(cell.mode), **at);
-  if (!planned) return planned.error();
+  HONE_TRY(at, problem(cell.x_value));
+  HONE_TRY(planned, plans(variant, passes_of(cell.mode), **at));
   return launcher_.subject(variant.id.empty() ? "v0" : variant.id, *at, *planned,
                            launcher_.edits(variant, operation_->dtype()));
 }
 
 base::Result<std::unique_ptr<measure::Subject>> LaunchSession::subject_with(const Cell& cell,
                                                                             const model::Settings& settings) {
-  auto at = problem(cell.x_value);
-  if (!at) return at.error();
+  HONE_TRY(at, problem(cell.x_value));
   std::vector<Planned> planned;
   for (const std::string& pass : passes_of(cell.mode)) {
-    auto plan = (*at)->plan(pass, settings, Ablation::none);
-    if (!plan) return plan.error();
+    HONE_TRY(plan, (*at)->plan(pass, settings, Ablation::none));
     planned.push_back({pass, std::move(*plan), settings});
   }
   return launcher_.subject("settings", *at, planned, launcher_.edits({}, operation_->dtype()));
@@ -158,16 +146,13 @@ base::Result<std::unique_ptr<measure::Subject>> LaunchSession::subject_with(cons
 
 base::Result<std::unique_ptr<measure::Subject>> LaunchSession::provider_subject(const std::string& provider,
                                                                                 const Cell& cell) {
-  auto at = problem(cell.x_value);
-  if (!at) return at.error();
-  auto planned = provider_plans(provider, cell.mode, **at);
-  if (!planned) return planned.error();
+  HONE_TRY(at, problem(cell.x_value));
+  HONE_TRY(planned, provider_plans(provider, cell.mode, **at));
   return launcher_.subject(provider, *at, *planned, {});
 }
 
 base::Result<MemoryUse> LaunchSession::memory_of(const Problem& problem, const std::vector<Planned>& plans) const {
-  auto tensors = problem.tensors();
-  if (!tensors) return tensors.error();
+  HONE_TRY(tensors, problem.tensors());
   const auto bytes_of = [&](const std::vector<std::string>& names) {
     double bytes = 0;
     for (const TensorSpec& tensor : *tensors)
@@ -192,18 +177,14 @@ base::Result<MemoryUse> LaunchSession::memory_of(const Problem& problem, const s
 }
 
 base::Result<MemoryUse> LaunchSession::memory(const model::Variant& variant, const std::string& x_value) {
-  auto at = problem(x_value);
-  if (!at) return at.error();
-  auto planned = plans(variant, operation_->passes(), **at);
-  if (!planned) return planned.error();
+  HONE_TRY(at, problem(x_value));
+  HONE_TRY(planned, plans(variant, operation_->passes(), **at));
   return memory_of(**at, *planned);
 }
 
 base::Result<MemoryUse> LaunchSession::provider_memory(const std::string& provider, const std::string& x_value) {
-  auto at = problem(x_value);
-  if (!at) return at.error();
-  auto planned = provider_plans(provider, "full", **at);
-  if (!planned) return planned.error();
+  HONE_TRY(at, problem(x_value));
+  HONE_TRY(planned, provider_plans(provider, "full", **at));
   return memory_of(**at, *planned);
 }
 

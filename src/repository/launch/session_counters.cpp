@@ -22,10 +22,8 @@ void append(std::string& text, const std::string& more) { text += (text.empty() 
 base::Result<void> LaunchSession::run_passes(int launches) {
   for (const std::string& x : sizes())
     for (const std::string& pass : passes_in_scope()) {
-      auto at = problem(x);
-      if (!at) return at.error();
-      auto kernel = launcher_.in_force(pass, *at);
-      if (!kernel) return kernel.error();
+      HONE_TRY(at, problem(x));
+      HONE_TRY(kernel, launcher_.in_force(pass, *at));
       for (int i = 0; i < launches; ++i) {
         if (auto restored = kernel->tensors->restore(pass); !restored) return restored;
         if (auto ran = device_.run(kernel->bound.launches); !ran) return ran;
@@ -37,12 +35,10 @@ base::Result<void> LaunchSession::run_passes(int launches) {
 base::Result<model::Counters> LaunchSession::system_counters() {
   model::Counters counters;
   std::string reason;
-  auto at = problem(sizes().back());
-  if (!at) return at.error();
+  HONE_TRY(at, problem(sizes().back()));
   for (const std::string& pass : passes_in_scope()) {
-    auto kernel = launcher_.in_force(pass, *at);
-    if (!kernel) return kernel.error();
-    if (auto restored = kernel->tensors->restore(pass); !restored) return restored.error();
+    HONE_TRY(kernel, launcher_.in_force(pass, *at));
+    HONE_PROPAGATE(kernel->tensors->restore(pass));
     for (auto& [name, value] : device_.count_events(kernel->bound.launches, reason))
       counters.cpu_events.emplace_back(fmt::format("{}.{}", pass, name), value);
   }
@@ -60,11 +56,9 @@ base::Result<model::Counters> LaunchSession::system_counters() {
 base::Result<model::Counters> LaunchSession::counters_of_gpu() {
   std::vector<Launcher::InForce> kept;
   std::vector<CountedPass> passes;
-  auto at = problem(sizes().back());
-  if (!at) return at.error();
+  HONE_TRY(at, problem(sizes().back()));
   for (const std::string& pass : passes_in_scope()) {
-    auto kernel = launcher_.in_force(pass, *at);
-    if (!kernel) return kernel.error();
+    HONE_TRY(kernel, launcher_.in_force(pass, *at));
     passes.push_back({pass, kernel->program, kernel->bound.launches});
     kept.push_back(std::move(*kernel));
   }
@@ -99,20 +93,15 @@ std::vector<Change> LaunchSession::changes_of(const std::string& pass, const Pro
 }
 
 base::Result<model::Comparison> LaunchSession::compare_with(const Change& change, const std::string& pass) {
-  auto unchanged = subject(original(), {sizes().back(), pass});
-  if (!unchanged) return unchanged.error();
-  auto at = operation_->problem_at(change.x > 0 ? change.x : sizes_.back());
-  if (!at) return at.error();
-  auto in_force = launcher_.plan({}, pass, **at);
-  if (!in_force) return in_force.error();
+  HONE_TRY(unchanged, subject(original(), {sizes().back(), pass}));
+  HONE_TRY(at, operation_->problem_at(change.x > 0 ? change.x : sizes_.back()));
+  HONE_TRY(in_force, launcher_.plan({}, pass, **at));
   const model::Settings settings = change.settings.empty() ? in_force->settings : change.settings;
-  auto plan = (*at)->plan(pass, settings, change.ablation);
-  if (!plan) return plan.error();
+  HONE_TRY(plan, (*at)->plan(pass, settings, change.ablation));
   if (change.one_worker)
     for (kernels::Launch& launch : plan->launches) launch.threads = 1;
-  auto changed = launcher_.subject(change.name, *at, {{pass, std::move(*plan), settings}},
-                                   launcher_.edits({}, operation_->dtype()));
-  if (!changed) return changed.error();
+  HONE_TRY(changed, launcher_.subject(change.name, *at, {{pass, std::move(*plan), settings}},
+                                      launcher_.edits({}, operation_->dtype())));
   measure::CompareOptions options;
   options.seed = request_.seed;
   options.budget.aim_ns = 1'000'000'000;
@@ -124,8 +113,7 @@ base::Result<model::Comparison> LaunchSession::compare_with(const Change& change
 base::Result<std::vector<model::Experiment>> LaunchSession::experiments(std::string& left_out) {
   std::vector<model::Experiment> found;
   const std::string x = sizes().back();
-  auto at = problem(x);
-  if (!at) return at.error();
+  HONE_TRY(at, problem(x));
   for (const std::string& pass : passes_in_scope())
     for (const Change& change : changes_of(pass, **at)) {
       const auto comparison = compare_with(change, pass);
@@ -148,8 +136,7 @@ base::Result<model::Counters> LaunchSession::counters() {
   auto counters = device_.info().kind == "cuda" ? counters_of_gpu() : system_counters();
   if (!counters) return counters;
   std::string left_out;
-  auto made = experiments(left_out);
-  if (!made) return made.error();
+  HONE_TRY(made, experiments(left_out));
   counters->experiments = std::move(*made);
   if (!operation_->can_ablate()) append(counters->reason, kNoAblation);
   append(counters->reason, left_out);

@@ -52,8 +52,7 @@ base::Result<model::Parameter> LaunchSession::parameter_of(const Knob& knob) {
       values.emplace_back(x, set->second);
   }
   parameter.value = by_size(values);
-  auto at = operation_->problem_at(sizes_.back());
-  if (!at) return at.error();
+  HONE_TRY(at, operation_->problem_at(sizes_.back()));
   const InstalledEntry* installed = operation_->installed(operation_->dtype());
   const std::string unfit = launcher_.why_not_in_force(knob.pass, **at);
   const bool is_installed = installed != nullptr && installed->variant.settings.count(knob.pass) > 0 && unfit.empty();
@@ -64,8 +63,7 @@ base::Result<model::Parameter> LaunchSession::parameter_of(const Knob& knob) {
     parameter.live_evidence = "not compiled here";
     return parameter;
   }
-  auto in_force = launcher_.plan({}, knob.pass, **at);
-  if (!in_force) return in_force.error();
+  HONE_TRY(in_force, launcher_.plan({}, knob.pass, **at));
   std::set<std::string> programs, codes;
   int tried = 0;
   for (const std::int64_t value : knob.values) {
@@ -94,12 +92,10 @@ base::Result<model::Parameter> LaunchSession::parameter_of(const Knob& knob) {
 
 base::Result<model::Configuration> LaunchSession::configuration() {
   model::Configuration configuration;
-  auto at = operation_->problem_at(sizes_.back());
-  if (!at) return at.error();
+  HONE_TRY(at, operation_->problem_at(sizes_.back()));
   if (unmeasurable().empty()) compile_knobs(**at);
   for (const Knob& knob : knobs()) {
-    auto parameter = parameter_of(knob);
-    if (!parameter) return parameter.error();
+    HONE_TRY(parameter, parameter_of(knob));
     configuration.parameters.push_back(std::move(*parameter));
   }
   operation_->describe(**at, configuration);

@@ -18,8 +18,7 @@ base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, Gate
   compile_cases(problems, {});
   GateResult gate;
   for (const ProblemPtr& problem : problems) {
-    auto cases = launch::verify(verification, *problem, request_.seed + 17);
-    if (!cases) return cases.error();
+    HONE_TRY(cases, launch::verify(verification, *problem, request_.seed + 17));
     for (const VerifiedCase& done : *cases) {
       gate.largest_error_over_bound = std::max(gate.largest_error_over_bound, done.result.error);
       const std::string why = done.result.passed ? done.worse : done.result.failure;
@@ -37,10 +36,8 @@ base::Result<GateResult> LaunchSession::gate(const model::Variant& variant, Gate
     gate.detail = gate.first_failure =
         "no case that the kernel can run: name sizes under [verify] for which 'valid' holds";
   if (!full || !gate.ok()) return gate;
-  auto changes = installation(variant);
-  if (!changes) return changes.error();
-  auto tested = operation_->own_tests(*changes);
-  if (!tested) return tested.error();
+  HONE_TRY(changes, installation(variant));
+  HONE_TRY(tested, operation_->own_tests(*changes));
   if (!*tested) return gate;
   gate.passed += (*tested)->passed;
   gate.failed += (*tested)->failed;
@@ -66,8 +63,7 @@ base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool 
   compile_cases(problems, {});
   std::vector<CaseResult> all;
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    auto cases = launch::verify(verification, *problems[i], request_.seed + 17);
-    if (!cases) return cases.error();
+    HONE_TRY(cases, launch::verify(verification, *problems[i], request_.seed + 17));
     for (VerifiedCase& done : *cases) {
       if (!each(static_cast<int>(i) + 1, static_cast<int>(problems.size()), done.result))
         return base::Error{base::ErrorKind::interrupted, "to finish the matrix", "an interrupt", "hone verify",

@@ -23,12 +23,11 @@ class CaseRun {
       : verification_(verification), operation_(verification.operation), problem_(problem) {}
 
   base::Result<std::vector<VerifiedCase>> run(std::uint64_t seed) {
-    if (auto generated = generate(seed); !generated) return generated.error();
+    HONE_PROPAGATE(generate(seed));
     std::vector<VerifiedCase> cases;
     for (const std::string& pass : operation_.passes()) {
       if (!cases.empty() && !cases.back().result.passed && !go_on_after(cases.back().result.mode)) break;
-      auto done = one_pass(pass);
-      if (!done) return done.error();
+      HONE_TRY(done, one_pass(pass));
       cases.push_back(std::move(*done));
       if (cases.back().result.hung) break;
     }
@@ -42,8 +41,7 @@ class CaseRun {
   }
 
   base::Result<void> generate(std::uint64_t seed) {
-    auto tensors = problem_.tensors();
-    if (!tensors) return tensors.error();
+    HONE_TRY(tensors, problem_.tensors());
     for (TensorSpec& tensor : *tensors) {
       std::string name = tensor.name;
       tensors_.emplace(std::move(name), std::move(tensor));
@@ -102,8 +100,7 @@ class CaseRun {
     if (result.failure = candidate->fault; !result.failure.empty()) return done;
     Values original = candidate->outputs;
     if (verification_.original) {
-      auto outcome = outcome_of(verification_.original, pass, before);
-      if (!outcome) return outcome.error();
+      HONE_TRY(outcome, outcome_of(verification_.original, pass, before));
       if (!outcome->fault.empty()) {
         result.failure = "the original itself fails: " + outcome->fault;
         result.hung = outcome->hung;
@@ -118,8 +115,7 @@ class CaseRun {
     }
     is_expected_ = true;
     for (const auto& [name, values] : candidate->outputs) {
-      auto wrong = judge(pass, name, values, original.at(name), before, done);
-      if (!wrong) return wrong.error();
+      HONE_TRY(wrong, judge(pass, name, values, original.at(name), before, done));
       if (result.failure = *wrong; !result.failure.empty()) return done;
     }
     if (operation_.is_deterministic() && !candidate->unsteady.empty()) {
@@ -141,8 +137,7 @@ class CaseRun {
     if (reference.size() != found.size())
       return fmt::format("{}: {} elements where the reference has {}", name, found.size(), reference.size());
     const kernels::DType dtype = tensors_.at(name).dtype;
-    auto tolerance = problem_.tolerance(pass, name, before, values_);
-    if (!tolerance) return tolerance.error();
+    HONE_TRY(tolerance, problem_.tolerance(pass, name, before, values_));
     if (!tolerance->incomparable.empty()) return name + ": " + tolerance->incomparable;
     const measure::Deviation deviation = measure::deviation_from(reference, found, tolerance->bound, dtype);
     done.result.error = std::max(done.result.error, deviation.worst_over_bound);

@@ -105,8 +105,7 @@ base::Result<std::unique_ptr<LigerRepository>> LigerRepository::open_checkout(py
                  context.files.exists(root) ? "another folder" : "nothing of that name", root,
                  "name the folder that 'git clone' made; without --repo the built-in kernels are used");
   root = context.files.canonical(root);
-  auto audit = source::audit_paths(context.files, {root});
-  if (!audit) return audit.error();
+  HONE_TRY(audit, source::audit_paths(context.files, {root}));
   diagnose::advise(*audit);
   return std::unique_ptr<LigerRepository>(new LigerRepository(std::move(context), std::move(root), std::move(*audit)));
 }
@@ -187,20 +186,17 @@ std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& req
 }
 
 base::Result<std::unique_ptr<Session>> LigerRepository::open(const model::Request& request) {
-  auto op = find(request.kernel);
-  if (!op) return op.error();
+  HONE_TRY(op, find(request.kernel));
   if (environment().stopped)
     return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user",
                        context_.python, "give the command again"};
   if ((*op)->files.empty()) return usage("a file of the operation", "none", (*op)->op, "name another operation");
   python::OperatorSource source = source_of(**op, root_, git());
-  auto text = base::read_regular(context_.files, source.path);
-  if (!text) return text.error();
+  HONE_TRY(text, base::read_regular(context_.files, source.path));
   source.text = std::move(*text);
   std::int64_t longest_s = kBenchmark_s;
   if (const auto given = request.options.find(kBenchmarkSeconds); given != request.options.end()) {
-    auto seconds = python::parse_size(given->second, std::string("--option ") + kBenchmarkSeconds);
-    if (!seconds) return seconds.error();
+    HONE_TRY(seconds, python::parse_size(given->second, std::string("--option ") + kBenchmarkSeconds));
     longest_s = *seconds;
   }
   return python::PythonSession::open(

@@ -14,8 +14,7 @@ std::string text_of(const std::string& name) {
 }
 
 base::Result<Operators> read_embedded() {
-  auto read = python::read_operators(text_of("operators.toml"), "operators.toml", text_of("formulas.py"));
-  if (!read) return read.error();
+  HONE_TRY(read, python::read_operators(text_of("operators.toml"), "operators.toml", text_of("formulas.py")));
   Operators all;
   for (python::OperatorDescription& description : *read) {
     description.adjustable[kTokens] = "rows";

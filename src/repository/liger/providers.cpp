@@ -75,8 +75,7 @@ base::Result<std::unique_ptr<measure::Subject>> PythonProviders::subject(const s
                                                                          const ProviderCase& asked) {
   if (const std::string why = absent(provider, asked); !why.empty() && !python_.environment().stopped)
     return base::Error{base::ErrorKind::preflight, "the provider " + provider, why, "--provider", "leave it out"};
-  auto spec = case_of(asked);
-  if (!spec) return spec.error();
+  HONE_TRY(spec, case_of(asked));
   return python_.subject({provider, find_operator(asked.kernel), std::string(kPackage) + ".ops." + asked.kernel,
                           provider != kLiger, std::move(*spec), asked.mode});
 }

@@ -62,8 +62,7 @@ base::Result<std::vector<model::BaselineRow>> CheckoutRecords::benchmark(const s
     remarks_.push_back("the checkout has no benchmark script for " + op_.op + ": hone's protocol stands alone");
     return rows;
   }
-  if (auto unpacked = python::unpack(context_.files, embedded(), context_.scripts()); !unpacked)
-    return unpacked.error();
+  HONE_PROPAGATE(python::unpack(context_.files, embedded(), context_.scripts()));
   const std::string copy = base::join(context_.scratch, "benchmark_script");
   base::Command command;
   command.arguments = {context_.python, "-u", base::join(context_.scripts(), "hone_benchmark.py"),
@@ -71,8 +70,7 @@ base::Result<std::vector<model::BaselineRow>> CheckoutRecords::benchmark(const s
                        "--overwrite"};
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
   command.deadline_ms = 1000 * longest_s_;
-  auto outcome = context_.processes.run(command);
-  if (!outcome) return outcome.error();
+  HONE_TRY(outcome, context_.processes.run(command));
   std::string ending;
   if (outcome->timed_out)
     ending = fmt::format("it was ended after {} s; what it had written by then is kept", longest_s_);
@@ -91,8 +89,7 @@ base::Result<std::vector<model::BaselineRow>> CheckoutRecords::benchmark(const s
         rows.push_back(std::move(made));
       }
       if (!all->rows.empty() && !folder.empty())
-        if (auto kept = context_.files.write_atomically(base::join(folder, "repository_benchmark.csv"), *text); !kept)
-          return kept.error();
+        HONE_PROPAGATE(context_.files.write_atomically(base::join(folder, "repository_benchmark.csv"), *text));
     }
   }
   remarks_.push_back(fmt::format("{} run as it stands: {} rows{}{}", op_.preflight.benchmark_script, rows.size(),

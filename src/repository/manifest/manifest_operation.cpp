@@ -52,21 +52,16 @@ class ManifestOperation final : public launch::Operation {
         reference_(host, sources_, *manifest_) {}
 
   base::Result<void> read_files() {
-    auto source = sources_.read(manifest_->source);
-    if (!source) return source.error();
-    auto gathered = sources_.gather(manifest_->source, {});
-    if (!gathered) return gathered.error();
+    HONE_TRY(source, sources_.read(manifest_->source));
+    HONE_TRY(gathered, sources_.gather(manifest_->source, {}));
     for (const auto& [path, content] : *gathered) files_hash_ += path + base::content_hash(content);
-    if (!manifest_->reference.empty())
-      if (auto reference = sources_.read(manifest_->reference); !reference) return reference.error();
+    if (!manifest_->reference.empty()) HONE_PROPAGATE(sources_.read(manifest_->reference));
     snapshot_ = {{"original_" + manifest_->name + "." + main_file_extension(), *source},
                  {"original_" + manifest_->name + ".toml", manifest_->text}};
     const std::string settings = manifest_->full(manifest_->settings);
     if (!context_.files.exists(settings)) return {};
-    auto text = base::read_regular(context_.files, settings, kLargestDocumentBytes);
-    if (!text) return text.error();
-    auto entries = parse_settings(*text, settings);
-    if (!entries) return entries.error();
+    HONE_TRY(text, base::read_regular(context_.files, settings, kLargestDocumentBytes));
+    HONE_TRY(entries, parse_settings(*text, settings));
     for (launch::InstalledEntry& entry : *entries)
       if (entry.device == context_.device.info().name)
         if (const auto type = kernels::parse_dtype(entry.dtype)) installed_[*type] = std::move(entry);
@@ -109,7 +104,7 @@ class ManifestOperation final : public launch::Operation {
     for (const PassDecl& pass : manifest_->passes)
       if (!pass.bytes_read || !pass.bytes_written) {
         remarks.emplace_back(
-            "least traffic: where the manifest does not state it, each input read once and each output written once");
+            "minimum traffic: where the manifest does not state it, each input read once and each output written once");
         break;
       }
     return remarks;
@@ -123,8 +118,7 @@ class ManifestOperation final : public launch::Operation {
   kernels::DType dtype() const override { return dtype_.type; }
   std::vector<std::int64_t> default_sizes() const override { return manifest_->sizes; }
   base::Result<launch::ProblemPtr> problem_at(std::int64_t x) const override {
-    auto problem = manifest::problem_at(*manifest_, x, dtype_);
-    if (!problem) return problem.error();
+    HONE_TRY(problem, manifest::problem_at(*manifest_, x, dtype_));
     return made(std::move(*problem));
   }
 
@@ -132,9 +126,8 @@ class ManifestOperation final : public launch::Operation {
   base::Result<void> check(const launch::Problem& at) const override {
     const ProblemSizes& problem = dynamic_cast<const ManifestProblem&>(at).evaluated();
     for (const PassDecl& pass : manifest_->passes) {
-      if (auto settings = at.shipped(pass.name); !settings) return settings.error();
-      for (const auto& [name, role] : pass.roles)
-        if (auto tolerance = tolerance_of(problem, *manifest_->find_tensor(name)); !tolerance) return tolerance.error();
+      HONE_PROPAGATE(at.shipped(pass.name));
+      for (const auto& [name, role] : pass.roles) HONE_PROPAGATE(tolerance_of(problem, *manifest_->find_tensor(name)));
       if (pass.name == (scope_ == "forward" ? "backward" : scope_ == "backward" ? "forward" : "")) continue;
       const launch::InstalledEntry* entry = installed(dtype_.type);
       const bool is_installed = entry != nullptr && entry->variant.settings.count(pass.name) > 0;
@@ -200,8 +193,7 @@ class ManifestOperation final : public launch::Operation {
   std::string bound_remedy() const override { return ": widen 'tolerance', or correct the reference"; }
   base::Result<std::optional<launch::OwnTests>> own_tests(const std::vector<FileChange>& changes) const override {
     if (manifest_->test.empty()) return std::optional<launch::OwnTests>();
-    auto tested = run_test_command(context_.files, context_.processes, *manifest_, changes);
-    if (!tested) return tested.error();
+    HONE_TRY(tested, run_test_command(context_.files, context_.processes, *manifest_, changes));
     return std::optional(std::move(*tested));
   }
 
@@ -213,13 +205,11 @@ class ManifestOperation final : public launch::Operation {
     };
     for (const model::SourceEdit& edit : made.variant.edits) {
       const std::string path = manifest_->full(edit.file);
-      auto before = current(path);
-      if (!before) return before.error();
+      HONE_TRY(before, current(path));
       changes.push_back({path, *before, edit.content, true});
     }
     const std::string path = manifest_->full(manifest_->settings);
-    auto before = current(path);
-    if (!before) return before.error();
+    HONE_TRY(before, current(path));
     launch::InstalledEntry entry = made;
     entry.variant = {};
     for (const PassDecl& pass : manifest_->passes) {
@@ -232,8 +222,7 @@ class ManifestOperation final : public launch::Operation {
         entry.variant.settings[pass.name] = old->variant.settings.at(pass.name);
     }
     if (entry.variant.settings.empty()) return changes;
-    auto after = text_with(*before, path, manifest_->name, entry);
-    if (!after) return after.error();
+    HONE_TRY(after, text_with(*before, path, manifest_->name, entry));
     changes.push_back({path, *before, *after, context_.files.exists(path)});
     return changes;
   }
@@ -265,13 +254,12 @@ base::Result<std::unique_ptr<launch::Operation>> manifest_operation(const launch
   if (!request.options.empty())
     return usage("no options, because a manifest has none", "'" + request.options.begin()->first + "'", "--option",
                  "leave it out; 'defines' and [scalar] of the manifest hold such choices");
-  auto dtype = choose_dtype(*manifest, request.dtype);
-  if (!dtype) return dtype.error();
+  HONE_TRY(dtype, choose_dtype(*manifest, request.dtype));
   if (request.scope == "backward" && !manifest->find_pass("backward"))
     return usage("--scope general or forward, because the manifest has no [pass.backward]", "backward", "--scope",
                  "leave it out");
   auto operation = std::make_unique<ManifestOperation>(context, host, std::move(manifest), **dtype, request.scope);
-  if (auto read = operation->read_files(); !read) return read.error();
+  HONE_PROPAGATE(operation->read_files());
   return std::unique_ptr<launch::Operation>(std::move(operation));
 }
 

@@ -21,7 +21,7 @@ base::Result<std::vector<kernels::TensorSpec>> ManifestProblem::tensors() const 
   if (!tensors) return tensors;
   for (kernels::TensorSpec& tensor : *tensors)
     if (launch::is_given(*this, pass_names(manifest_), tensor.name))
-      if (auto set = set_values(*manifest_.find_tensor(tensor.name), problem_, tensor); !set) return set.error();
+      HONE_PROPAGATE(set_values(*manifest_.find_tensor(tensor.name), problem_, tensor));
   return tensors;
 }
 
@@ -43,8 +43,7 @@ base::Result<launch::Tolerance> ManifestProblem::tolerance(const std::string&, c
                                                            const kernels::Values& reference) const {
   const TensorDecl& declared = *manifest_.find_tensor(tensor);
   const std::vector<double>& values = reference.at(tensor);
-  auto factor = tolerance_of(problem_, declared);
-  if (!factor) return factor.error();
+  HONE_TRY(factor, tolerance_of(problem_, declared));
   launch::Tolerance tolerance{{*factor, measure::root_mean_square(values), {}}, declared.tolerance.has_value(), ""};
   if (!values.empty() && std::none_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }))
     tolerance.incomparable =

@@ -56,9 +56,8 @@ std::vector<PreflightCheck> ManifestRepository::preflight(const model::Request& 
 }
 
 base::Result<std::unique_ptr<Session>> ManifestRepository::open(const model::Request& request) {
-  if (auto known = check_kernel(*manifest_, request.kernel); !known) return known.error();
-  auto operation = manifest_operation(context_, host_, manifest_, request);
-  if (!operation) return operation.error();
+  HONE_PROPAGATE(check_kernel(*manifest_, request.kernel));
+  HONE_TRY(operation, manifest_operation(context_, host_, manifest_, request));
   return launch::LaunchSession::open(context_, std::move(*operation), request);
 }
 

@@ -26,7 +26,7 @@ class Planner {
   }
 
   base::Result<kernels::Plan> run() {
-    if (auto kept = check_rules(); !kept) return kept.error();
+    HONE_PROPAGATE(check_rules());
     kernels::Plan plan;
     plan.main_file = manifest_.source;
     plan.begins_early = false;
@@ -37,13 +37,11 @@ class Planner {
         plan.defines.emplace_back(knob->name, std::to_string(value->second));
     for (const auto& [name, role] : pass_.roles) {
       if (role != Role::scratch) continue;
-      auto scratch = scratch_of(*manifest_.find_tensor(name));
-      if (!scratch) return scratch.error();
+      HONE_TRY(scratch, scratch_of(*manifest_.find_tensor(name)));
       plan.scratch.push_back(std::move(*scratch));
     }
     for (const LaunchDecl& launch : pass_.launches) {
-      auto planned = launch_of(launch);
-      if (!planned) return planned.error();
+      HONE_TRY(planned, launch_of(launch));
       planned->entry = entry_of(manifest_, launch.entry, plan.launches.size());
       plan.launches.push_back(std::move(*planned));
     }
@@ -61,8 +59,7 @@ class Planner {
     }
     if (pass_.valid) rules.push_back(&*pass_.valid);
     for (const Expression* rule : rules) {
-      auto holds = rule->whole(scope_);
-      if (!holds) return holds.error();
+      HONE_TRY(holds, rule->whole(scope_));
       if (*holds == 0) return excluded(*rule, "settings for which " + rule->text(), settings_);
     }
     return {};
@@ -71,8 +68,7 @@ class Planner {
   base::Result<kernels::TensorSpec> scratch_of(const TensorDecl& tensor) {
     std::int64_t elements = 1;
     for (const Expression& extent : tensor.shape) {
-      auto value = within(extent, 0, std::int64_t{1} << 40, "an extent");
-      if (!value) return value.error();
+      HONE_TRY(value, within(extent, 0, std::int64_t{1} << 40, "an extent"));
       if (__builtin_mul_overflow(elements, *value, &elements) || elements > std::int64_t{1} << 44)
         return excluded(extent, "scratch that a memory can hold", settings_);
     }
@@ -93,32 +89,27 @@ class Planner {
     kernels::Launch planned;
     std::int64_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
     for (std::size_t i = 0; i < launch.grid.size(); ++i) {
-      auto extent = within(launch.grid[i], 1, i == 0 ? kMostPrograms : kMostProgramsYZ, "programs of the grid");
-      if (!extent) return extent.error();
+      HONE_TRY(extent, within(launch.grid[i], 1, i == 0 ? kMostPrograms : kMostProgramsYZ, "programs of the grid"));
       grid[i] = *extent;
     }
     if (manifest_.language == Language::cuda) {
       for (std::size_t i = 0; i < launch.block.size(); ++i) {
-        auto extent = within(launch.block[i], 1, kMostThreads, "threads of a block");
-        if (!extent) return extent.error();
+        HONE_TRY(extent, within(launch.block[i], 1, kMostThreads, "threads of a block"));
         block[i] = *extent;
       }
       if (block[0] * block[1] * block[2] > kMostThreads)
         return excluded(launch.block.front(), fmt::format("at most {} threads of a block", kMostThreads), settings_);
-      auto shared = within(launch.shared_bytes, 0, kMostSharedBytes, "bytes of shared memory");
-      if (!shared) return shared.error();
+      HONE_TRY(shared, within(launch.shared_bytes, 0, kMostSharedBytes, "bytes of shared memory"));
       planned.dynamic_shared_bytes = *shared;
     } else {
-      auto workers = within(launch.workers, 0, kMostWorkers, "threads to work on");
-      if (!workers) return workers.error();
+      HONE_TRY(workers, within(launch.workers, 0, kMostWorkers, "threads to work on"));
       block[0] = *workers;
     }
     planned.programs = grid[0];
     planned.programs_y = static_cast<int>(grid[1]), planned.programs_z = static_cast<int>(grid[2]);
     planned.threads = static_cast<int>(block[0]);
     planned.threads_y = static_cast<int>(block[1]), planned.threads_z = static_cast<int>(block[2]);
-    auto arguments = arguments_of(manifest_, problem_, launch.arguments, settings_);
-    if (!arguments) return arguments.error();
+    HONE_TRY(arguments, arguments_of(manifest_, problem_, launch.arguments, settings_));
     planned.arguments = std::move(*arguments);
     return planned;
   }
@@ -148,12 +139,10 @@ base::Result<std::vector<kernels::Argument>> arguments_of(const Manifest& manife
   for (const auto& [name, value] : settings) scope.whole[name] = value;
   for (const ScalarDecl& scalar : manifest.scalars) {
     if (scalar.type == ScalarType::fp32) {
-      auto value = scalar.value.real({problem.sizes, {}});
-      if (!value) return value.error();
+      HONE_TRY(value, scalar.value.real({problem.sizes, {}}));
       scope.real[scalar.name] = *value;
     } else {
-      auto value = scalar.value.whole({problem.sizes, {}});
-      if (!value) return value.error();
+      HONE_TRY(value, scalar.value.whole({problem.sizes, {}}));
       scope.whole[scalar.name] = *value;
     }
   }
@@ -162,12 +151,10 @@ base::Result<std::vector<kernels::Argument>> arguments_of(const Manifest& manife
     if (!argument.tensor.empty()) {
       planned.emplace_back(kernels::TensorArgument{argument.tensor});
     } else if (argument.type == ScalarType::fp32) {
-      auto value = argument.value.real(scope);
-      if (!value) return value.error();
+      HONE_TRY(value, argument.value.real(scope));
       planned.emplace_back(static_cast<float>(*value));
     } else {
-      auto value = argument.value.whole(scope);
-      if (!value) return value.error();
+      HONE_TRY(value, argument.value.whole(scope));
       const auto narrow = static_cast<std::int32_t>(*value);
       if (argument.type == ScalarType::int64)
         planned.emplace_back(*value);

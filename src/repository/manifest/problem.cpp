@@ -29,9 +29,8 @@ base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, 
   ProblemSizes problem{x, &dtype, {{manifest.x_name, x}}};
   for (const SizeSymbol& symbol : manifest.symbols) {
     const auto given = free.find(symbol.name);
-    auto value = given != free.end() && !symbol.derived ? base::Result<std::int64_t>(given->second)
-                                                        : symbol.value.whole(scope_of(problem));
-    if (!value) return value.error();
+    HONE_TRY(value, given != free.end() && !symbol.derived ? base::Result<std::int64_t>(given->second)
+                                                           : symbol.value.whole(scope_of(problem)));
     if (*value < (symbol.derived ? 0 : 1))
       return symbol.value.error(fmt::format("{} of at least {}", symbol.name, symbol.derived ? 0 : 1),
                                 fmt::format("{} at {} = {}", *value, manifest.x_name, x),
@@ -39,8 +38,7 @@ base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, 
     problem.sizes[symbol.name] = *value;
   }
   if (!manifest.valid) return problem;
-  auto valid = manifest.valid->whole(scope_of(problem));
-  if (!valid) return valid.error();
+  HONE_TRY(valid, manifest.valid->whole(scope_of(problem)));
   if (*valid == 0)
     return manifest.valid->error("a size that the kernel can run: " + manifest.valid->text(),
                                  fmt::format("{} = {}", manifest.x_name, x), "choose other --sizes");
@@ -52,8 +50,7 @@ namespace {
 base::Result<std::int64_t> elements_of(const TensorDecl& tensor, const Scope& scope) {
   std::int64_t elements = 1;
   for (const Expression& extent : tensor.shape) {
-    auto value = extent.whole(scope);
-    if (!value) return value.error();
+    HONE_TRY(value, extent.whole(scope));
     if (*value < 0) return extent.error("an extent of at least 0", std::to_string(*value), "correct the shape");
     if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMostElements)
       return extent.error(fmt::format("at most {} elements of '{}'", kMostElements, tensor.name), "more",
@@ -72,8 +69,7 @@ base::Result<std::vector<kernels::TensorSpec>> tensors_of(const Manifest& manife
       return role == pass.roles.end() || role->second == Role::scratch;
     });
     if (scratch_alone) continue;
-    auto elements = elements_of(tensor, scope_of(problem));
-    if (!elements) return elements.error();
+    HONE_TRY(elements, elements_of(tensor, scope_of(problem)));
     tensors.push_back(tensor_spec(tensor, problem, *elements));
   }
   return tensors;
@@ -98,9 +94,8 @@ kernels::PassSpec pass_spec(const Manifest& manifest, const PassDecl& pass) {
 }
 
 base::Result<void> set_values(const TensorDecl& tensor, const ProblemSizes& problem, kernels::TensorSpec& spec) {
-  auto first = tensor.values.first.real(scope_of(problem)), second = tensor.values.second.real(scope_of(problem));
-  if (!first) return first.error();
-  if (!second) return second.error();
+  HONE_TRY(first, tensor.values.first.real(scope_of(problem)));
+  HONE_TRY(second, tensor.values.second.real(scope_of(problem)));
   spec.distribution = tensor.values.distribution;
   spec.offset = *first;
   if (spec.distribution == kernels::Distribution::zeros) return {};
@@ -119,8 +114,7 @@ base::Result<double> tolerance_of(const ProblemSizes& problem, const TensorDecl&
   const double eps = measure::unit_roundoff(tensor.type.value_or(problem.dtype->type));
   scope.real["eps"] = eps;
   if (!tensor.tolerance) return kDefaultRoundings * eps;
-  auto factor = tensor.tolerance->real(scope);
-  if (!factor) return factor.error();
+  HONE_TRY(factor, tensor.tolerance->real(scope));
   if (!(*factor >= 0) || *factor > 1)
     return tensor.tolerance->error("a tolerance from 0 to 1, relative to the values", fmt::format("{}", *factor),
                                    "count roundings, such as \"4 * eps\"");
@@ -128,8 +122,7 @@ base::Result<double> tolerance_of(const ProblemSizes& problem, const TensorDecl&
 }
 
 base::Result<kernels::Traffic> traffic_of(const Manifest& manifest, const ProblemSizes& problem, const PassDecl& pass) {
-  auto tensors = tensors_of(manifest, problem);
-  if (!tensors) return tensors.error();
+  HONE_TRY(tensors, tensors_of(manifest, problem));
   kernels::Traffic traffic;
   for (const kernels::TensorSpec& tensor : *tensors) {
     const auto role = pass.roles.find(tensor.name);
@@ -144,8 +137,7 @@ base::Result<kernels::Traffic> traffic_of(const Manifest& manifest, const Proble
                                       {&pass.flops, &traffic.flops},
                                       {&pass.matrix_flops, &traffic.matrix_flops}}) {
     if (!*stated) continue;
-    auto given = (*stated)->real(scope);
-    if (!given) return given.error();
+    HONE_TRY(given, (*stated)->real(scope));
     if (*given < 0) return (*stated)->error("a count of at least 0", fmt::format("{}", *given), "correct it");
     *value = *given;
   }

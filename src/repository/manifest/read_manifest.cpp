@@ -290,8 +290,7 @@ void ManifestReader::read_test() {
 }
 
 base::Result<Manifest> parse_manifest(const std::string& text, const std::string& path) {
-  auto root = parse_document(text, path);
-  if (!root) return root.error();
+  HONE_TRY(root, parse_document(text, path));
   return ManifestReader(*root, path, text).run();
 }
 
@@ -305,8 +304,7 @@ base::Result<Manifest> load_manifest(base::FileSystem& files, const std::string&
   if (!files.exists(file))
     return base::Error{base::ErrorKind::usage, "a manifest, a *.toml file that describes a kernel", "no such file",
                        file, "correct the path given to --repo"};
-  auto text = base::read_regular(files, file, kLargestDocumentBytes);
-  if (!text) return text.error();
+  HONE_TRY(text, base::read_regular(files, file, kLargestDocumentBytes));
   return parse_manifest(*text, file);
 }
 

@@ -30,8 +30,7 @@ base::Result<void> Reference::compile() {
     return base::Error{base::ErrorKind::preflight, "a CPU with a C++ compiler for the reference", "none",
                        manifest_.path, "apt-get install g++, or name a compiler with HONE_CXX"};
   if (program_) return {};
-  auto source = reference_source(sources_, manifest_);
-  if (!source) return source.error();
+  HONE_TRY(source, reference_source(sources_, manifest_));
   auto compiled = host_->compile(*source);
   if (!compiled) {
     // A gate's word for the kernel; here it is the manifest that has to be corrected.
@@ -45,21 +44,18 @@ base::Result<void> Reference::compile() {
 
 base::Result<void> Reference::run(const ProblemSizes& problem, const PassDecl& pass, kernels::Values& values) {
   if (auto compiled = compile(); !compiled) return compiled;
-  auto tensors = tensors_of(manifest_, problem);
-  if (!tensors) return tensors.error();
+  HONE_TRY(tensors, tensors_of(manifest_, problem));
   for (const kernels::TensorSpec& tensor : *tensors)
     if (const auto role = pass.roles.find(tensor.name); role != pass.roles.end() && role->second == Role::output)
       values[tensor.name].assign(static_cast<std::size_t>(tensor.columns), std::numeric_limits<double>::quiet_NaN());
-  auto arguments = arguments_of(manifest_, problem, pass.reference->arguments, {});
-  if (!arguments) return arguments.error();
+  HONE_TRY(arguments, arguments_of(manifest_, problem, pass.reference->arguments, {}));
   std::map<std::string, std::unique_ptr<device::Buffer>> buffers;
   launch::TensorViews views;
   for (const kernels::Argument& argument : *arguments) {
     const auto* tensor = std::get_if<kernels::TensorArgument>(&argument);
     if (tensor == nullptr || buffers.count(tensor->name) > 0) continue;
     const std::vector<double>& content = values.at(tensor->name);
-    auto made = host_->allocate(std::max<std::size_t>(content.size() * sizeof(double), 1));
-    if (!made) return made.error();
+    HONE_TRY(made, host_->allocate(std::max<std::size_t>(content.size() * sizeof(double), 1)));
     views[tensor->name] = {made->get(), 0};
     if (auto sent = host_->upload(views[tensor->name], content.data(), content.size() * sizeof(double)); !sent)
       return sent;
@@ -67,8 +63,7 @@ base::Result<void> Reference::run(const ProblemSizes& problem, const PassDecl& p
   }
   kernels::Plan plan;
   plan.launches = {{reference_entry(pass.name), 1, 1, 0, 1, std::move(*arguments)}};
-  auto bound = launch::bind(*host_, plan, program_, views);
-  if (!bound) return bound.error();
+  HONE_TRY(bound, launch::bind(*host_, plan, program_, views));
   if (auto ran = host_->try_run(bound->launches, kDeadlineNs); !ran) {
     if (ran.error().kind == base::ErrorKind::interrupted) return ran;
     return base::Error{base::ErrorKind::usage, "a reference that runs: " + pass.reference->function, ran.error().found,

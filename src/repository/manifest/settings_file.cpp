@@ -57,8 +57,7 @@ void read_rule(TableReader& table, InstalledEntry& entry) {
 base::Result<std::vector<InstalledEntry>> parse_settings(const std::string& text, const std::string& path) {
   std::vector<InstalledEntry> entries;
   if (base::trim(text).empty()) return entries;
-  auto root = parse_document(text, path);
-  if (!root) return root.error();
+  HONE_TRY(root, parse_document(text, path));
   Reading reading{path, std::nullopt};
   TableReader top(reading, *root, "the settings");
   top.text("kernel");
@@ -113,8 +112,7 @@ std::string settings_text(const std::string& kernel, const std::vector<Installed
 
 base::Result<std::string> text_with(const std::string& text, const std::string& path, const std::string& kernel,
                                     const InstalledEntry& entry) {
-  auto entries = parse_settings(text, path);
-  if (!entries) return entries.error();
+  HONE_TRY(entries, parse_settings(text, path));
   std::erase_if(*entries, [&](const InstalledEntry& e) { return e.device == entry.device && e.dtype == entry.dtype; });
   entries->push_back(entry);
   return settings_text(kernel, *entries);

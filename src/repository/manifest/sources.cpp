@@ -98,8 +98,7 @@ base::Result<std::string> Sources::read(const std::string& path) {
   if (!base::starts_with(files_.canonical(full), folder))
     return base::Error{base::ErrorKind::usage, "a file below " + folder, "a link to " + files_.canonical(full), full,
                        "put the file itself below the manifest's folder"};
-  auto text = base::read_regular(files_, full, kLargestSourceBytes);
-  if (!text) return text.error();
+  HONE_TRY(text, base::read_regular(files_, full, kLargestSourceBytes));
   return read_.emplace(path, std::move(*text)).first->second;
 }
 
@@ -116,8 +115,7 @@ base::Result<std::vector<std::pair<std::string, std::string>>> Sources::gather(
     const std::string path = open.back();
     open.pop_back();
     const auto edit = std::find_if(edits.begin(), edits.end(), [&](const auto& e) { return e.file == path; });
-    auto text = edit != edits.end() ? base::Result<std::string>(edit->content) : read(path);
-    if (!text) return text.error();
+    HONE_TRY(text, edit != edits.end() ? base::Result<std::string>(edit->content) : read(path));
     const std::string beside = base::parent(path) == "." ? "" : base::parent(path) + "/";
     for (const std::string& name : quoted_includes(*text)) {
       const auto near = normalized(beside + name), from_root = normalized(name);
@@ -154,8 +152,7 @@ base::Result<device::ProgramSource> program_source(Sources& sources, const Manif
                                                    const kernels::Plan& plan,
                                                    const std::vector<model::SourceEdit>& edits) {
   const bool cuda = manifest.language == Language::cuda;
-  auto gathered = sources.gather(manifest.source, edits, cuda);
-  if (!gathered) return gathered.error();
+  HONE_TRY(gathered, sources.gather(manifest.source, edits, cuda));
   device::ProgramSource source;
   source.name = manifest.name + " " + pass.name;
   source.files = std::move(*gathered);
@@ -199,8 +196,7 @@ base::Error in_users_files(base::Error error, const Manifest& manifest, base::Fi
 std::string reference_entry(const std::string& pass) { return "hone_reference_" + pass; }
 
 base::Result<device::ProgramSource> reference_source(Sources& sources, const Manifest& manifest) {
-  auto gathered = sources.gather(manifest.reference, {});
-  if (!gathered) return gathered.error();
+  HONE_TRY(gathered, sources.gather(manifest.reference, {}));
   device::ProgramSource source;
   source.name = manifest.name + " reference";
   source.files = std::move(*gathered);

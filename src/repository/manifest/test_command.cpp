@@ -138,14 +138,12 @@ base::Result<launch::OwnTests> run_test_command(base::FileSystem& files, base::P
   if (processes == nullptr)
     return base::Error{base::ErrorKind::preflight, "programs to be run here", "none can be", shown,
                        "leave 'test' out of the manifest"};
-  auto copy = PrivateFolder::make();
-  if (!copy) return copy.error();
+  HONE_TRY(copy, PrivateFolder::make());
   const std::string folder = files.absolute(manifest.folder);
-  if (auto copied = copy_folder(folder, (*copy)->path()); !copied) return copied.error();
+  HONE_PROPAGATE(copy_folder(folder, (*copy)->path()));
   for (const FileChange& change : changes) {
     const auto below = std::filesystem::path(files.absolute(change.path)).lexically_relative(folder);
-    if (auto written = files.write_atomically(base::join((*copy)->path(), below.string()), change.after); !written)
-      return written.error();
+    HONE_PROPAGATE(files.write_atomically(base::join((*copy)->path(), below.string()), change.after));
   }
   base::Command command;
   command.arguments = manifest.test;

@@ -206,10 +206,8 @@ class NativeOperation final : public launch::Operation {
   std::string reference_words() const override { return "a reference in double precision"; }
 
   base::Result<std::vector<FileChange>> installation(const launch::InstalledEntry& entry) const override {
-    auto before = store_.text(kernel().name());
-    if (!before) return before.error();
-    auto after = store_.text_with(kernel().name(), entry);
-    if (!after) return after.error();
+    HONE_TRY(before, store_.text(kernel().name()));
+    HONE_TRY(after, store_.text_with(kernel().name(), entry));
     return std::vector<FileChange>{{store_.path(kernel().name()), *before, *after, !before->empty()}};
   }
   std::string repository() const override { return "native"; }
@@ -267,8 +265,7 @@ base::Result<std::unique_ptr<launch::Operation>> native_operation(Choice choice,
                                                                   const std::string& device) {
   std::map<kernels::DType, launch::InstalledEntry> installed;
   for (const kernels::DType dtype : choice.kernel.dtypes()) {
-    auto entry = store.load(choice.kernel.name(), device, kernels::name_of(dtype));
-    if (!entry) return entry.error();
+    HONE_TRY(entry, store.load(choice.kernel.name(), device, kernels::name_of(dtype)));
     if (*entry) installed.emplace(dtype, std::move(**entry));
   }
   return std::unique_ptr<launch::Operation>(

@@ -115,13 +115,10 @@ std::vector<PreflightCheck> NativeRepository::preflight(const model::Request& re
 }
 
 base::Result<std::unique_ptr<launch::Operation>> NativeRepository::operation(const model::Request& request) const {
-  auto kernel = find_operation(request.kernel);
-  if (!kernel) return kernel.error();
+  HONE_TRY(kernel, find_operation(request.kernel));
   const model::DeviceInfo& info = context_.device.info();
-  auto dtype = resolve_dtype(**kernel, request.dtype, info);
-  if (!dtype) return dtype.error();
-  auto options = complete_options(**kernel, request.options);
-  if (!options) return options.error();
+  HONE_TRY(dtype, resolve_dtype(**kernel, request.dtype, info));
+  HONE_TRY(options, complete_options(**kernel, request.options));
   context_.ceilings->recall_cache_size();
   kernels::Target target = target_of(info);
   if (request.last_level_cache_bytes > 0) target.last_level_bytes = request.last_level_cache_bytes;
@@ -129,14 +126,12 @@ base::Result<std::unique_ptr<launch::Operation>> NativeRepository::operation(con
 }
 
 base::Result<std::unique_ptr<Session>> NativeRepository::open(const model::Request& request) {
-  auto described = operation(request);
-  if (!described) return described.error();
+  HONE_TRY(described, operation(request));
   return launch::LaunchSession::open(context_, std::move(*described), request);
 }
 
 base::Result<std::unique_ptr<launch::LaunchSession>> NativeRepository::open_to_verify(const model::Request& request) {
-  auto described = operation(request);
-  if (!described) return described.error();
+  HONE_TRY(described, operation(request));
   return std::make_unique<launch::LaunchSession>(context_, std::move(*described), request,
                                                  std::vector<std::int64_t>{4096});
 }

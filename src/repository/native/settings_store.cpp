@@ -36,8 +36,7 @@ base::Result<std::string> SettingsStore::text(const std::string& kernel) const {
 }
 
 base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::string& kernel) const {
-  auto content = text(kernel);
-  if (!content) return content.error();
+  HONE_TRY(content, text(kernel));
   std::vector<InstalledEntry> found;
   if (content->empty()) return found;
   json document = json::parse(*content, nullptr, false);
@@ -52,8 +51,7 @@ base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::stri
     if (!item.is_object() || !item.value("device", json()).is_string() || !item.value("dtype", json()).is_string() ||
         !item.contains("variant"))
       return damaged(path(kernel), "an entry without device, dtype or variant");
-    auto variant = model::parse_variant(item["variant"].dump(), path(kernel));
-    if (!variant) return variant.error();
+    HONE_TRY(variant, model::parse_variant(item["variant"].dump(), path(kernel)));
     auto text_of = [&](const char* key) {
       return item.contains(key) && item[key].is_string() ? item[key].get<std::string>() : std::string();
     };
@@ -65,16 +63,14 @@ base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::stri
 
 base::Result<std::optional<InstalledEntry>> SettingsStore::load(const std::string& kernel, const std::string& device,
                                                                 const std::string& dtype) const {
-  auto all = entries(kernel);
-  if (!all) return all.error();
+  HONE_TRY(all, entries(kernel));
   for (InstalledEntry& entry : *all)
     if (entry.device == device && entry.dtype == dtype) return std::optional<InstalledEntry>(std::move(entry));
   return std::optional<InstalledEntry>();
 }
 
 base::Result<std::string> SettingsStore::text_with(const std::string& kernel, const InstalledEntry& entry) const {
-  auto all = entries(kernel);
-  if (!all) return all.error();
+  HONE_TRY(all, entries(kernel));
   std::erase_if(*all, [&](const InstalledEntry& e) { return e.device == entry.device && e.dtype == entry.dtype; });
   all->push_back(entry);
   json items = json::array();

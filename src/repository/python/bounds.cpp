@@ -23,10 +23,8 @@ model::Ceiling summary_of(const std::vector<double>& samples) {
 }  // namespace
 
 base::Result<model::Ceilings> Bounds::look() const {
-  auto running = implementations_.worker();
-  if (!running) return running.error();
-  auto samples = (*running)->ceilings(cases_.request().quick);
-  if (!samples) return samples.error();
+  HONE_TRY(running, implementations_.worker());
+  HONE_TRY(samples, (*running)->ceilings(cases_.request().quick));
   model::Ceilings ceilings;
   for (const auto& [name, values] : *samples) ceilings.by_name[name] = summary_of(values);
   ceilings.measured_at = clock_.utc();
@@ -38,17 +36,14 @@ base::Result<model::Ceilings> Bounds::look() const {
 
 base::Result<model::Ceilings> Bounds::ceilings() {
   if (ceilings_) return *ceilings_;
-  auto seen = look();
-  if (!seen) return seen.error();
+  HONE_TRY(seen, look());
   ceilings_ = std::move(*seen);
   return *ceilings_;
 }
 
 base::Result<model::Ceilings> Bounds::ceilings_again() {
-  auto first = ceilings();
-  if (!first) return first.error();
-  auto second = look();
-  if (!second) return second.error();
+  HONE_TRY(first, ceilings());
+  HONE_TRY(second, look());
   ceilings_ = measure::larger_rates(*first, *second);
   return *ceilings_;
 }

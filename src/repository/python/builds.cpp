@@ -53,8 +53,7 @@ base::Result<BuiltPart> Builds::part(const std::string& implementation, const st
                                      const std::string& x_value) {
   const std::string key = key_of(implementation, pass, x_value);
   if (const auto known = built_.find(key); known != built_.end()) return known->second;
-  auto spec = cases_.at(x_value);
-  if (!spec) return spec.error();
+  HONE_TRY(spec, cases_.at(x_value));
   auto reply =
       implementations_.ask(implementation, [&](Worker& worker) { return worker.build(implementation, *spec, pass); });
   if (!reply) return reply.error();
@@ -80,18 +79,15 @@ void Builds::learn_shipped() {
 }
 
 base::Result<Built> Builds::build(const model::Variant& variant) {
-  auto implementation = variants_.implementation_of(variant);
-  if (!implementation) return implementation.error();
+  HONE_TRY(implementation, variants_.implementation_of(variant));
   const std::vector<std::string> sizes = cases_.size_names(), passes = cases_.passes();
-  auto specs = cases_.at_each(sizes);
-  if (!specs) return specs.error();
+  HONE_TRY(specs, cases_.at_each(sizes));
   if (!is_built(*implementation, passes.back(), sizes.back()))
     implementations_.compile_ahead({*implementation}, *specs, passes);
   Built built;
   for (const std::string& x : sizes)
     for (const std::string& pass : passes) {
-      auto one = part(*implementation, pass, x);
-      if (!one) return one.error();
+      HONE_TRY(one, part(*implementation, pass, x));
       built.parts.push_back(std::move(*one));
     }
   return built;
@@ -112,8 +108,7 @@ void Builds::build_ahead(const std::string& pass, const std::vector<std::string>
 
 base::Result<BuiltPart> Builds::build_settings(const std::string& pass, const std::string& x_value,
                                                const model::Settings& settings) {
-  auto implementation = variants_.implementation_with(pass, x_value, settings);
-  if (!implementation) return implementation.error();
+  HONE_TRY(implementation, variants_.implementation_with(pass, x_value, settings));
   return part(*implementation, pass, x_value);
 }
 

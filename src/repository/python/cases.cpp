@@ -35,11 +35,10 @@ base::Result<Cases> Cases::of(const OperatorSource& source, const model::Request
   if (!base::contains(dtypes, dtype))
     return usage("a dtype: " + base::join_text(dtypes, ", "), "'" + dtype + "'", "--dtype", "choose one of them");
   for (const std::string& text : request.sizes) {
-    auto size = parse_size(text, "--sizes");
-    if (!size) return size.error();
+    HONE_TRY(size, parse_size(text, "--sizes"));
     cases.sizes_.push_back(*size);
   }
-  if (auto completed = cases.complete(source); !completed) return completed.error();
+  HONE_PROPAGATE(cases.complete(source));
   return cases;
 }
 
@@ -61,8 +60,7 @@ base::Result<void> Cases::complete(const OperatorSource& source) {
       return usage("an option of " + kernel_ + ": " + base::join_text(known, ", "), "'" + name + "'", "--option",
                    "leave it out, or correct its name");
     } else if (!base::contains(source.more_options, name)) {
-      auto extent = parse_size(value, "--option " + name);
-      if (!extent) return extent.error();
+      HONE_TRY(extent, parse_size(value, "--option " + name));
       given_[description_->adjustable.at(name)] = *extent;
     }
   }
@@ -122,8 +120,7 @@ base::Result<std::vector<CaseSpec>> Cases::at_each(const std::vector<std::string
   if (x_values.empty())
     return base::Error{base::ErrorKind::usage, "a size of " + kernel_, "none", "--sizes", "name one"};
   for (const std::string& x_value : x_values) {
-    auto spec = at(x_value);
-    if (!spec) return spec.error();
+    HONE_TRY(spec, at(x_value));
     specs.push_back(std::move(*spec));
   }
   return specs;

@@ -42,14 +42,12 @@ base::Result<CaseSpec> OperatorDescription::case_of(const Shape& shape, const st
   for (const InputDecl& decl : inputs) {
     InputSpec input = decl.fixed;
     for (const Expression& each : decl.shape) {
-      auto extent = each.whole(scope);
-      if (!extent) return extent.error();
+      HONE_TRY(extent, each.whole(scope));
       if (*extent < 0) return each.error("an extent of at least 0", std::to_string(*extent), "correct the expression");
       input.extents.push_back(*extent);
     }
     for (const auto& [key, each] : decl.bounds) {
-      auto bound = each.real(scope);
-      if (!bound) return bound.error();
+      HONE_TRY(bound, each.real(scope));
       input.bounds[key] = *bound;
     }
     spec.inputs.push_back(std::move(input));

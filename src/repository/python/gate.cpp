@@ -9,9 +9,8 @@
 namespace hone::repository::python {
 
 base::Result<GateResult> Gate::judge(const std::string& text, GateLevel level) {
-  if (auto started = implementations_.worker(); !started) return started.error();
-  auto implementation = implementations_.of(text);
-  if (!implementation) return implementation.error();
+  HONE_PROPAGATE(implementations_.worker());
+  HONE_TRY(implementation, implementations_.of(text));
   const std::pair<std::string, GateLevel> key(*implementation, level);
   if (const auto known = judged_.find(key); known != judged_.end()) return known->second;
   auto judged = judge_anew(*implementation, text, level);

@@ -17,7 +17,7 @@ base::Result<Worker*> Implementations::worker() {
   if (!source_.description)
     return base::Error{base::ErrorKind::preflight, "inputs for " + source_.identity.kernel,
                        "hone does not know how to build them", "worker", "describe the operator (docs/operators.md)"};
-  if (auto unpacked = unpack(context_.files, scripts(), context_.scripts()); !unpacked) return unpacked.error();
+  HONE_PROPAGATE(unpack(context_.files, scripts(), context_.scripts()));
   WorkerSetup setup;
   setup.python = context_.python;
   setup.script = base::join(context_.scripts(), "hone_worker.py");
@@ -26,8 +26,7 @@ base::Result<Worker*> Implementations::worker() {
   setup.module = source_.module;
   setup.description = source_.description;
   setup.answer_ms = context_.answer_ms;
-  auto started = Worker::start(context_.processes, setup);
-  if (!started) return started.error();
+  HONE_TRY(started, Worker::start(context_.processes, setup));
   if (!base::starts_with((*started)->started().origin, source_.root + "/"))
     return base::Error{base::ErrorKind::preflight, source_.package + " of " + source_.place + " " + source_.root,
                        "python imports " + (*started)->started().origin, "worker",
@@ -41,7 +40,7 @@ base::Result<std::string> Implementations::of(const std::string& text) {
   const std::string name = "h" + base::content_hash(text).substr(0, 16);
   if (!overlay_.count(name)) {
     const std::string path = base::join(context_.scratch, "variants/" + name + "/" + base::file_name(source_.path));
-    if (auto written = context_.files.write_atomically(path, text); !written) return written.error();
+    HONE_PROPAGATE(context_.files.write_atomically(path, text));
     overlay_[name] = path;
   }
   return name;

@@ -38,8 +38,7 @@ class Implementations {
   // One question about an implementation to a process that holds it.
   template <class Question>
   auto ask(const std::string& implementation, Question question) -> decltype(question(std::declval<Worker&>())) {
-    auto running = with(implementation);
-    if (!running) return running.error();
+    HONE_TRY(running, with(implementation));
     auto reply = question(**running);
     if (!reply) return failed(implementation, reply.error());
     return reply;

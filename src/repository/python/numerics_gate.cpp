@@ -77,8 +77,7 @@ base::Result<std::vector<CaseSpec>> cases_of_gate(const OperatorDescription& des
   std::vector<CaseSpec> specs;
   for (const Shape& shape : description.gate_shapes(level == GateLevel::full, interpreted))
     for (const std::string& dtype : judged_dtypes(cases.request().dtype, level, interpreted)) {
-      auto spec = cases.judged(shape, dtype);
-      if (!spec) return spec.error();
+      HONE_TRY(spec, cases.judged(shape, dtype));
       specs.push_back(std::move(*spec));
     }
   return specs;
@@ -91,15 +90,14 @@ base::Result<GateResult> check_numerics(const std::string& implementation, const
                                         const std::function<void()>& after_first_pass) {
   GateResult gate;
   int refused = 0, unrepeatable = 0;
-  auto specs = cases_of_gate(description, cases, level, implementations.interpreted());
-  if (!specs) return specs.error();
+  HONE_TRY(specs, cases_of_gate(description, cases, level, implementations.interpreted()));
   implementations.compile_ahead({kOriginal, implementation}, *specs, cases.passes());
   for (const CaseSpec& spec : *specs) {
     const auto failed = [&](const std::string& why) {
       if (gate.failed++ == 0) gate.first_failure = fmt::format("{} {}: {}", spec.dtype, shape_text(spec.shape), why);
     };
-    if (auto ready = implementations.with(kOriginal); !ready) return ready.error();
-    if (auto ready = implementations.with(implementation); !ready) return ready.error();
+    HONE_PROPAGATE(implementations.with(kOriginal));
+    HONE_PROPAGATE(implementations.with(implementation));
     auto reply = implementations.ask(implementation,
                                      [&](Worker& worker) { return worker.check(kOriginal, implementation, spec); });
     if (!reply) {

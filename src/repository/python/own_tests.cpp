@@ -78,8 +78,7 @@ base::Result<TestResults> OwnTests::run(GateLevel level, const std::string& text
   auto results = run_together(runs);
   const auto middle = results.begin() + static_cast<std::ptrdiff_t>(shares());
   if (first) {
-    auto original = joined({middle, results.end()});
-    if (!original) return original.error();
+    HONE_TRY(original, joined({middle, results.end()}));
     original_.emplace(level, std::move(*original));
   }
   results.erase(middle, results.end());
@@ -97,8 +96,7 @@ base::Result<TestResults> OwnTests::run(GateLevel level, const std::string& text
   if (!devices.only.empty()) results.push_back(servers_.run(devices));
   auto variant = joined(std::move(results));
   if (!variant || again.only.empty() || runs.size() == 1) return variant;
-  auto repeated = servers_.run(again);
-  if (!repeated) return repeated.error();
+  HONE_TRY(repeated, servers_.run(again));
   for (TestOutcome& test : variant->outcomes)
     for (const TestOutcome& later : repeated->outcomes)
       if (later.id == test.id) test = later;
@@ -106,8 +104,7 @@ base::Result<TestResults> OwnTests::run(GateLevel level, const std::string& text
 }
 
 base::Result<GateResult> OwnTests::judge(GateLevel level, const std::string& text) {
-  auto results = run(level, text);
-  if (!results) return results.error();
+  HONE_TRY(results, run(level, text));
   return judge_tests(original_.at(level), *results);
 }
 

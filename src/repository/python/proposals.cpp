@@ -82,10 +82,11 @@ std::vector<model::Prediction> predictions_of(const model::Profile& profile,
     if (!reached || row.mode == "full" || row.ratio <= 1 ||
         row.x_value != profile.baseline.observations.largest_x_value)
       continue;
-    predictions.push_back({row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio),
-                           fmt::format("{:.0f} % of the time lies over the floor; a rewrite of this kind is expected "
-                                       "to take off a quarter of it at most",
-                                       100 * (1 - 1 / row.ratio))});
+    predictions.push_back(
+        {row.x_value, row.mode, 1 - 0.25 * (1 - 1 / row.ratio),
+         fmt::format("{:.0f} % of the time lies above the roofline bound; a rewrite of this kind is expected "
+                     "to take off a quarter of it at most",
+                     100 * (1 - 1 / row.ratio))});
   }
   return predictions;
 }

@@ -48,23 +48,20 @@ base::Result<Worker*> Providers::worker_for(const Provided& provided) {
   setup.description = provided.description;
   setup.source = installed.empty() ? context_.scripts() : base::parent(base::parent(installed));
   if (!installed.empty()) setup.module = provided.module;
-  auto started = Worker::start(context_.processes, setup);
-  if (!started) return started.error();
+  HONE_TRY(started, Worker::start(context_.processes, setup));
   worker_ = std::move(*started);
   worker_operator_ = provided.description->name;
   return worker_.get();
 }
 
 base::Result<model::Sample> Providers::sample(const Provided& provided) {
-  auto worker = worker_for(provided);
-  if (!worker) return worker.error();
+  HONE_TRY(worker, worker_for(provided));
   const std::string implementation = provided.formula ? kFormula : kOriginal;
   if (!loaded_.count(implementation)) {
-    if (auto loaded = (*worker)->load(implementation, ""); !loaded) return loaded.error();
+    HONE_PROPAGATE((*worker)->load(implementation, ""));
     loaded_.insert(implementation);
   }
-  auto reply = (*worker)->sample(implementation, provided.spec, provided.mode);
-  if (!reply) return reply.error();
+  HONE_TRY(reply, (*worker)->sample(implementation, provided.spec, provided.mode));
   return reply->sample;
 }
 
@@ -73,7 +70,7 @@ base::Result<std::unique_ptr<measure::Subject>> Providers::subject(Provided prov
     return base::Error{base::ErrorKind::interrupted, "python to say what it has", "stopped by the user",
                        context_.python, "give the command again"};
   // Triton compiles at the first call, and what can not run is known before anything is interleaved with it.
-  if (auto first = sample(provided); !first) return first.error();
+  HONE_PROPAGATE(sample(provided));
   return std::unique_ptr<measure::Subject>(std::make_unique<Timed>(*this, std::move(provided)));
 }
 

@@ -39,8 +39,7 @@ base::Result<std::unique_ptr<Session>> PythonSession::open(const Context& contex
   if (base::starts_with(context.device, "cuda") && environment.problem.empty() && environment.cuda_devices == 0)
     return base::Error{base::ErrorKind::preflight, "the GPU " + context.device, "none that torch can use", "--device",
                        "leave --device out: without a GPU there is the profile from source"};
-  auto cases = Cases::of(source, request, context.device);
-  if (!cases) return cases.error();
+  HONE_TRY(cases, Cases::of(source, request, context.device));
   auto rewrites = source::rewrite::survey(context.files, source.path, source.text);
   std::unique_ptr<PythonSession> session(
       new PythonSession(context, std::move(source), std::move(*cases), std::move(rewrites), std::move(records)));
@@ -192,8 +191,7 @@ PassFloor PythonSession::floor(const Cell& cell) {
 
 base::Result<GateResult> PythonSession::gate(const model::Variant& variant, GateLevel level) {
   const auto held = implementations_->hold();
-  auto text = variants_.text_of(variant);
-  if (!text) return text.error();
+  HONE_TRY(text, variants_.text_of(variant));
   return gate_.judge(*text, level);
 }
 
@@ -209,17 +207,14 @@ std::vector<Proposal> PythonSession::propose(const std::string& strategy, const 
 
 base::Result<std::vector<FileChange>> PythonSession::installation(const model::Variant& variant) {
   const auto held = implementations_->hold();
-  auto text = variants_.text_of(variant);
-  if (!text) return text.error();
+  HONE_TRY(text, variants_.text_of(variant));
   style_.reset();
   if (!source_.style_configuration.empty()) {
-    auto checked = styled(context_, source_, *text);
-    if (!checked) return checked.error();
+    HONE_TRY(checked, styled(context_, source_, *text));
     *text = std::move(checked->text);
     style_ = std::move(checked->checks);
   }
-  auto now = base::read_regular(context_.files, source_.path);
-  if (!now) return now.error();
+  HONE_TRY(now, base::read_regular(context_.files, source_.path));
   return std::vector<FileChange>{{source_.path, *now, *text, true}};
 }
 

@@ -232,8 +232,7 @@ OperatorDescription read_operator(TableReader& table, const std::string& name) {
 
 base::Result<std::vector<OperatorDescription>> read_operators(const std::string& text, const std::string& file,
                                                               const std::string& code) {
-  auto root = parse_document(text, file);
-  if (!root) return root.error();
+  HONE_TRY(root, parse_document(text, file));
   Reading reading{file, std::nullopt};
   TableReader top(reading, *root, "the document");
   std::vector<OperatorDescription> all;

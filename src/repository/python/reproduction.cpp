@@ -127,8 +127,7 @@ counters::CaptureRequest reproduction_capture(const std::string& python, const s
 
 base::Result<model::Counters> capture_counters(const Context& context, const OperatorSource& source, const Cases& cases,
                                                const std::string& device) {
-  auto spec = cases.at(cases.size_names().back());
-  if (!spec) return spec.error();
+  HONE_TRY(spec, cases.at(cases.size_names().back()));
   WorkerSetup setup;
   setup.device = device;
   setup.source = source.imports();
@@ -141,7 +140,7 @@ base::Result<model::Counters> capture_counters(const Context& context, const Ope
   const counters::CaptureRequest request = reproduction_capture(context.python, script, kernels);
   const std::string by_hand = counters::command_by_hand(request);
   const std::string text = reproduction_script(setup, *spec, cases.passes(), by_hand);
-  if (auto written = context.files.write_atomically(script, text); !written) return written.error();
+  HONE_PROPAGATE(context.files.write_atomically(script, text));
   std::map<std::string, std::string> environment;
   for (const char* name : {"PATH", "CUDA_HOME", "CUDA_PATH"})
     if (const char* value = std::getenv(name)) environment[name] = value;

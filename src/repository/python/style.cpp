@@ -27,10 +27,8 @@ class Ruff {
 
   // What it says of the file; empty where nothing is wrong.
   base::Result<std::string> complaints() const {
-    auto check = run({"check", "--output-format=concise"});
-    if (!check) return check.error();
-    auto format = run({"format", "--check"});
-    if (!format) return format.error();
+    HONE_TRY(check, run({"check", "--output-format=concise"}));
+    HONE_TRY(format, run({"format", "--check"}));
     return (check->exit_status == 0 ? "" : check->output) +
            (format->exit_status == 0 ? "" : format->output + format->error);
   }
@@ -51,20 +49,17 @@ base::Result<Styled> styled(const Context& context, const OperatorSource& source
     return result;
   }
   const Ruff ruff(context, source);
-  if (auto written = context.files.write_atomically(ruff.path(), text); !written) return written.error();
-  auto first = ruff.complaints();
-  if (!first) return first.error();
+  HONE_PROPAGATE(context.files.write_atomically(ruff.path(), text));
+  HONE_TRY(first, ruff.complaints());
   if (first->empty()) {
     result.checks.passed = 2;
     result.checks.detail = "ruff check and ruff format --check pass";
     return result;
   }
-  if (auto fixed = ruff.run({"check", "--fix", "--quiet"}); !fixed) return fixed.error();
-  if (auto formatted = ruff.run({"format", "--quiet"}); !formatted) return formatted.error();
-  auto second = ruff.complaints();
-  if (!second) return second.error();
-  auto after = context.files.read(ruff.path());
-  if (!after) return after.error();
+  HONE_PROPAGATE(ruff.run({"check", "--fix", "--quiet"}));
+  HONE_PROPAGATE(ruff.run({"format", "--quiet"}));
+  HONE_TRY(second, ruff.complaints());
+  HONE_TRY(after, context.files.read(ruff.path()));
   result.text = std::move(*after);
   result.checks.passed = second->empty() ? 2 : 0;
   result.checks.failed = second->empty() ? 0 : 1;

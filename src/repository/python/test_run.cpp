@@ -23,7 +23,7 @@ base::Error broken(const std::string& found, const std::string& words) {
           words.empty() ? "run the tests by hand with the same python" : words};
 }
 
-// Work of a case as far as its whole-number parameters tell.
+// Work of a case as far as its integer parameters tell.
 double work_of(const CollectedTest& test) {
   double work = 1;
   for (const auto& [name, value] : test.parameters) {
@@ -120,10 +120,8 @@ base::Result<TestResults> run_tests(base::Dialogue& dialogue, const TestRun& run
                   {"package", run.package},  {"test_file", run.test_file}, {"device", run.device},
                   {"changes", Json::array()}};
   for (const auto& [file, content] : run.changes) request["changes"].push_back({{"file", file}, {"content", content}});
-  if (auto said = dialogue.say(request.dump(-1, ' ', false, Json::error_handler_t::replace)); !said)
-    return said.error();
-  auto collected = hear(dialogue, kStartMs);
-  if (!collected) return collected.error();
+  HONE_PROPAGATE(dialogue.say(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  HONE_TRY(collected, hear(dialogue, kStartMs));
   TestResults results;
   for (const Json& each : collected->value("collected", Json::array())) {
     CollectedTest test{text(each, "id"), text(each, "function"), {}};
@@ -135,9 +133,8 @@ base::Result<TestResults> run_tests(base::Dialogue& dialogue, const TestRun& run
   const Json selection = {{"run", selection_of(results.collected, run)},
                           {"seconds_each", run.limits.seconds_each},
                           {"seconds", run.limits.seconds}};
-  if (auto said = dialogue.say(selection.dump()); !said) return said.error();
-  auto ran = hear(dialogue, static_cast<std::int64_t>(1000 * (run.limits.seconds + 60)));
-  if (!ran) return ran.error();
+  HONE_PROPAGATE(dialogue.say(selection.dump()));
+  HONE_TRY(ran, hear(dialogue, static_cast<std::int64_t>(1000 * (run.limits.seconds + 60))));
   results.package = text(*ran, "package");
   if (!base::starts_with(results.package, run.overlay + "/"))
     return broken(
@@ -164,8 +161,7 @@ base::Result<TestResults> TestServers::run(const TestRun& run) {
     base::Command command;
     command.arguments = {python_, "-u", script_, run.device};
     command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"CUBLAS_WORKSPACE_CONFIG", ":4096:8"}};
-    auto started = processes_.talk(command);
-    if (!started) return started.error();
+    HONE_TRY(started, processes_.talk(command));
     dialogue = std::move(*started);
   }
   auto results = run_tests(*dialogue, run);

@@ -29,11 +29,9 @@ class ImplementationSubject final : public measure::Subject {
 
 base::Result<model::Sample> Timings::sample(const std::string& implementation, const Cell& cell) {
   const auto held = implementations_.hold();
-  auto spec = cases_.at(cell.x_value);
-  if (!spec) return spec.error();
-  auto reply = implementations_.ask(implementation,
-                                    [&](Worker& worker) { return worker.sample(implementation, *spec, cell.mode); });
-  if (!reply) return reply.error();
+  HONE_TRY(spec, cases_.at(cell.x_value));
+  HONE_TRY(reply, implementations_.ask(
+                      implementation, [&](Worker& worker) { return worker.sample(implementation, *spec, cell.mode); }));
   auto& [with_gaps, all] = gaps_[cell.mode + " at " + cell.x_value];
   with_gaps += reply->blocked ? 1 : 0;
   ++all;
@@ -49,20 +47,18 @@ base::Result<model::Sample> Timings::sample(const std::string& implementation, c
 base::Result<std::unique_ptr<measure::Subject>> Timings::subject_of(const std::string& name,
                                                                     const std::string& implementation,
                                                                     const Cell& cell) {
-  if (auto ready = implementations_.with(implementation); !ready) return ready.error();
+  HONE_PROPAGATE(implementations_.with(implementation));
   return std::unique_ptr<measure::Subject>(std::make_unique<ImplementationSubject>(name, *this, implementation, cell));
 }
 
 base::Result<std::unique_ptr<measure::Subject>> Timings::subject(const model::Variant& variant, const Cell& cell) {
-  auto implementation = variants_.implementation_of(variant);
-  if (!implementation) return implementation.error();
+  HONE_TRY(implementation, variants_.implementation_of(variant));
   return subject_of(variant.id.empty() ? kOriginal : variant.id, *implementation, cell);
 }
 
 base::Result<std::unique_ptr<measure::Subject>> Timings::subject_with(const Cell& cell,
                                                                       const model::Settings& settings) {
-  auto implementation = variants_.implementation_with(cell.mode, cell.x_value, settings);
-  if (!implementation) return implementation.error();
+  HONE_TRY(implementation, variants_.implementation_with(cell.mode, cell.x_value, settings));
   return subject_of("settings", *implementation, cell);
 }
 
@@ -73,14 +69,12 @@ base::Result<std::unique_ptr<measure::Subject>> Timings::provider_subject(const 
 }
 
 base::Result<std::optional<PassParts>> Timings::parts(const model::Variant& variant, const Cell& cell) {
-  auto implementation = variants_.implementation_of(variant);
-  if (!implementation) return implementation.error();
-  auto spec = cases_.at(cell.x_value);
-  if (!spec) return spec.error();
+  HONE_TRY(implementation, variants_.implementation_of(variant));
+  HONE_TRY(spec, cases_.at(cell.x_value));
   constexpr int kSamples = 15;
-  auto reply = implementations_.ask(
-      *implementation, [&](Worker& worker) { return worker.parts(*implementation, *spec, cell.mode, kSamples); });
-  if (!reply) return reply.error();
+  HONE_TRY(reply, implementations_.ask(*implementation, [&](Worker& worker) {
+    return worker.parts(*implementation, *spec, cell.mode, kSamples);
+  }));
   PassParts parts;
   parts.pass_ms = reply->device_ns / 1e6;
   parts.samples = kSamples;
@@ -89,8 +83,7 @@ base::Result<std::optional<PassParts>> Timings::parts(const model::Variant& vari
 }
 
 base::Result<MemoryUse> Timings::memory_of(const std::string& implementation, const std::string& x_value) {
-  auto spec = cases_.at(x_value);
-  if (!spec) return spec.error();
+  HONE_TRY(spec, cases_.at(x_value));
   auto reply =
       implementations_.ask(implementation, [&](Worker& worker) { return worker.memory(implementation, *spec); });
   if (!reply) return reply.error();
@@ -98,8 +91,7 @@ base::Result<MemoryUse> Timings::memory_of(const std::string& implementation, co
 }
 
 base::Result<MemoryUse> Timings::memory(const model::Variant& variant, const std::string& x_value) {
-  auto implementation = variants_.implementation_of(variant);
-  if (!implementation) return implementation.error();
+  HONE_TRY(implementation, variants_.implementation_of(variant));
   return memory_of(*implementation, x_value);
 }
 

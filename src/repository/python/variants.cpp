@@ -59,8 +59,7 @@ base::Result<std::string> Variants::with_settings(
   for (const char* name : {kSettingsRewrite, kProgramsRewrite})
     for (rewrite::Request& request : by_rewrite[name]) all.push_back(std::move(request));
   if (all.empty()) return text;
-  auto made = rewrite::compose(files_, source_.path, text, all, variant_header());
-  if (!made) return made.error();
+  HONE_TRY(made, rewrite::compose(files_, source_.path, text, all, variant_header()));
   return std::move(made->text);
 }
 
@@ -76,8 +75,7 @@ base::Result<std::string> Variants::text_of(const model::Variant& variant) const
 }
 
 base::Result<std::string> Variants::implementation_of(const model::Variant& variant) {
-  auto text = text_of(variant);
-  if (!text) return text.error();
+  HONE_TRY(text, text_of(variant));
   return implementations_.of(*text);
 }
 
@@ -86,11 +84,10 @@ base::Result<std::string> Variants::implementation_with(const std::string& pass,
   if (knobs_.is_shipped(pass, x_value, settings)) return std::string(kOriginal);
   std::string& name = configured_[{pass, settings}];
   if (name.empty()) {
-    auto text = with_settings(source_.text,
-                              {{pass, {cases_.x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}});
-    if (!text) return text.error();
-    auto implementation = implementations_.of(*text);
-    if (!implementation) return implementation.error();
+    HONE_TRY(text,
+             with_settings(source_.text,
+                           {{pass, {cases_.x_name(), {{0, settings, ""}}, 0, "one configuration of the sweep"}}}));
+    HONE_TRY(implementation, implementations_.of(*text));
     name = *implementation;
   }
   return name;

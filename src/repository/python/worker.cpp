@@ -82,8 +82,7 @@ base::Result<std::unique_ptr<Worker>> Worker::start(base::Processes& processes, 
   command.arguments = {setup.python, "-u", setup.script};
   // Nothing may be written beside the operator's sources.
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"HONE_WORKER", "1"}};
-  auto dialogue = processes.talk(command);
-  if (!dialogue) return dialogue.error();
+  HONE_TRY(dialogue, processes.talk(command));
   std::unique_ptr<Worker> worker(new Worker(std::move(*dialogue), setup));
   auto answer = worker->ask({start_request(setup)}, setup.start_ms);
   if (!answer) {
@@ -110,7 +109,7 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
   auto with_words = [&](base::Error error) {
     if (const std::string words = last_lines(dialogue_->last_words());
         !words.empty() && error.kind != base::ErrorKind::interrupted)
-      error.found += "; its last words: " + words;
+      error.found += "; the tail of its stderr: " + words;
     error.where = "worker, " + what;
     return error;
   };
@@ -140,22 +139,19 @@ Worker::Message Worker::about(const std::string& what, const std::string& name, 
 }
 
 base::Result<void> Worker::load(const std::string& name, const std::string& file) {
-  auto answer = ask({{{"do", "load"}, {"name", name}, {"file", file}}}, setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask({{{"do", "load"}, {"name", name}, {"file", file}}}, setup_.answer_ms));
   return {};
 }
 
 base::Result<void> Worker::unload(const std::string& name) {
-  auto answer = ask({{{"do", "unload"}, {"name", name}}}, setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask({{{"do", "unload"}, {"name", name}}}, setup_.answer_ms));
   return {};
 }
 
 base::Result<SampleReply> Worker::sample(const std::string& name, const CaseSpec& spec, const std::string& mode) {
   Message request = about("sample", name, spec);
   request.json["mode"] = mode;
-  auto answer = ask(std::move(request), setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   SampleReply reply;
   reply.sample = {number(answer->json, "device_ns"), number(answer->json, "wall_ns"),
                   number(answer->json, "clock_mhz")};
@@ -167,8 +163,7 @@ base::Result<SampleReply> Worker::sample(const std::string& name, const CaseSpec
 base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& spec, const std::string& mode) {
   Message request = about("build", name, spec);
   request.json["mode"] = mode;
-  auto answer = ask(std::move(request), setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   BuildReply reply;
   reply.operations = text(answer->json, "operations");
   for (const Json& each : answer->json.value("kernels", Json::array())) {
@@ -195,8 +190,7 @@ base::Result<void> Worker::compile_ahead(const std::vector<AheadItem>& items) {
     entry["name"] = item.name, entry["mode"] = item.mode;
     json["items"].push_back(std::move(entry));
   }
-  auto answer = ask({std::move(json)}, setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask({std::move(json)}, setup_.answer_ms));
   return {};
 }
 
@@ -204,8 +198,7 @@ base::Result<PartsReply> Worker::parts(const std::string& name, const CaseSpec& 
                                        int samples) {
   Message request = about("parts", name, spec);
   request.json["mode"] = mode, request.json["samples"] = samples;
-  auto answer = ask(std::move(request), setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   PartsReply reply;
   reply.device_ns = number(answer->json, "device_ns");
   for (const Json& each : answer->json.value("kernels", Json::array()))
@@ -214,8 +207,7 @@ base::Result<PartsReply> Worker::parts(const std::string& name, const CaseSpec& 
 }
 
 base::Result<MemoryReply> Worker::memory(const std::string& name, const CaseSpec& spec) {
-  auto answer = ask(about("memory", name, spec), setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask(about("memory", name, spec), setup_.answer_ms));
   return MemoryReply{number(answer->json, "peak_bytes"), number(answer->json, "saved_bytes"),
                      number(answer->json, "input_bytes")};
 }
@@ -223,8 +215,7 @@ base::Result<MemoryReply> Worker::memory(const std::string& name, const CaseSpec
 base::Result<CheckReply> Worker::check(const std::string& original, const std::string& name, const CaseSpec& spec) {
   Message request = about("check", name, spec);
   request.json["original"] = original;
-  auto answer = ask(std::move(request), setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   CheckReply reply;
   reply.original_refused = text(answer->json, "original_refused");
   reply.candidate_refused = text(answer->json, "candidate_refused");
@@ -247,8 +238,7 @@ base::Result<CheckReply> Worker::check(const std::string& original, const std::s
 }
 
 base::Result<std::map<std::string, std::vector<double>>> Worker::ceilings(bool quick) {
-  auto answer = ask({{{"do", "ceilings"}, {"quick", quick}}}, setup_.answer_ms);
-  if (!answer) return answer.error();
+  HONE_TRY(answer, ask({{{"do", "ceilings"}, {"quick", quick}}}, setup_.answer_ms));
   std::map<std::string, std::vector<double>> found;
   const Json all = answer->json.value("samples", Json::object());  // items() does not keep a temporary alive
   for (const auto& [name, samples] : all.items())

@@ -270,8 +270,7 @@ base::Result<model::AuditedOp> audit_cpp(const std::string& path, const std::str
     return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
                        path, "save the file as UTF-8"};
   }
-  auto tree = parse(Language::cuda, with_unknown_tokens_blanked(parseable(text)), path);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse(Language::cuda, with_unknown_tokens_blanked(parseable(text)), path));
   return CppReader(path, text, language).read(**tree);
 }
 

@@ -25,8 +25,7 @@ bool is_id(const std::string& text) {
 // The main source as this text has it, with whatever else is in force.
 base::Result<model::Variant> variant_of_text(const repository::Described& kernel, repository::Changeable& changeable,
                                              const std::string& text, const std::string& name) {
-  auto variant = changeable.variant_from_source(text, kernel.original());
-  if (!variant) return variant.error();
+  HONE_TRY(variant, changeable.variant_from_source(text, kernel.original()));
   variant->id = base::file_name(name), variant->parent = "v0";
   return variant;
 }
@@ -48,8 +47,7 @@ base::Result<model::Variant> variant_named(const repository::Described& kernel, 
     return base::Error{base::ErrorKind::usage, "v0, a variant such as v2, or the path of a file", name, "command line",
                        "check the name"};
   }
-  auto text = base::read_regular(ports.files, name);
-  if (!text) return text.error();
+  HONE_TRY(text, base::read_regular(ports.files, name));
   return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(kernel, changeable, *text, name);
 }
 
@@ -61,8 +59,7 @@ base::Result<void> check_runs(repository::Buildable& buildable, repository::Judg
   if (!built)
     return base::Error{base::ErrorKind::gate, name + " to compile", built.error().found, built.error().where,
                        "choose another variant"};
-  auto gate = judged.gate(variant, repository::GateLevel::smoke);
-  if (!gate) return gate.error();
+  HONE_TRY(gate, judged.gate(variant, repository::GateLevel::smoke));
   if (gate->ok()) return {};
   return base::Error{base::ErrorKind::gate, name + " to pass the smoke gate",
                      gate->first_failure.empty() ? "no case was run" : gate->first_failure, "",
@@ -72,10 +69,8 @@ base::Result<void> check_runs(repository::Buildable& buildable, repository::Judg
 base::Result<ComparedCell> compare_cell(repository::Timed& timed, Floors& floors, const CompareRequest& request,
                                         const model::Variant& baseline, const model::Variant& candidate,
                                         const repository::Cell& cell) {
-  auto before = timed.subject(baseline, cell);
-  if (!before) return before.error();
-  auto after = timed.subject(candidate, cell);
-  if (!after) return after.error();
+  HONE_TRY(before, timed.subject(baseline, cell));
+  HONE_TRY(after, timed.subject(candidate, cell));
   measure::CompareOptions options;
   options.budget = request.budget;
   options.seed = request.seed;
@@ -100,14 +95,12 @@ base::Result<ComparedCell> compare_cell(repository::Timed& timed, Floors& floors
 base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
                                      const CompareRequest& request, const Workspace& workspace, const Ports& ports) {
   auto checked = check_profile(session, profile);
-  if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
+  HONE_PROPAGATE(check_interrupt(ports, request.command, AfterInterrupt::begins_anew));
   if (!checked) return checked.error();
-  auto baseline = variant_named(session, session, request, workspace, ports, request.baseline);
-  if (!baseline) return baseline.error();
-  auto candidate = variant_named(session, session, request, workspace, ports, request.candidate);
-  if (!candidate) return candidate.error();
-  if (auto runs = check_runs(session, session, *baseline, request.baseline); !runs) return runs.error();
-  if (auto runs = check_runs(session, session, *candidate, request.candidate); !runs) return runs.error();
+  HONE_TRY(baseline, variant_named(session, session, request, workspace, ports, request.baseline));
+  HONE_TRY(candidate, variant_named(session, session, request, workspace, ports, request.candidate));
+  HONE_PROPAGATE(check_runs(session, session, *baseline, request.baseline));
+  HONE_PROPAGATE(check_runs(session, session, *candidate, request.candidate));
   CompareOutcome outcome{session.identity().kernel, session.device().name, request.baseline, request.candidate, {}};
   model::Profile held_against = profile;
   Floors floors(session, held_against, ports);
@@ -115,11 +108,10 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
   const std::vector<std::string> sizes = session.sizes(), modes = session.modes();
   for (const std::string& x_value : sizes) {
     for (const std::string& mode : modes) {
-      if (auto go = check_interrupt(ports, request.command, AfterInterrupt::begins_anew); !go) return go.error();
+      HONE_PROPAGATE(check_interrupt(ports, request.command, AfterInterrupt::begins_anew));
       ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),
                              mode + " at " + x_value);
-      auto cell = compare_cell(session, floors, request, *baseline, *candidate, {x_value, mode});
-      if (!cell) return cell.error();
+      HONE_TRY(cell, compare_cell(session, floors, request, *baseline, *candidate, {x_value, mode}));
       outcome.cells.push_back(std::move(*cell));
     }
   }

@@ -35,7 +35,7 @@ struct CompareOutcome {
 
 // v0 is the source and the settings that `profile` was taken of, and every variant is built on them: they must be in force
 // still. Errors: they are not, or the device is another one (pre-flight); a variant that does not exist (usage), does not compile,
-// fails its smoke gate or is faster than the physics floor (gate); a stop by the user. A cell that can not be judged is
+// fails its smoke gate or is faster than the physical bound (gate); a stop by the user. A cell that can not be judged is
 // unresolved with the reason.
 base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
                                      const CompareRequest& request, const Workspace& workspace, const Ports& ports);

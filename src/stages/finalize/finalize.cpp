@@ -64,14 +64,13 @@ class Finalization {
   }
 
   base::Result<FinalizeOutcome> steps() {
-    if (auto agreed = production_unchanged(); !agreed) return agreed.error();
+    HONE_PROPAGATE(production_unchanged());
     outcome_.report = start_report(session_, inputs_, options_);
     if (inputs_.chosen == "v0") return nothing_to_gain();
     while (true) {
-      if (auto tried = try_variants(); !tried) return tried.error();
-      if (auto written = write_report(); !written) return written.error();
-      auto again = decide();
-      if (!again) return again.error();
+      HONE_PROPAGATE(try_variants());
+      HONE_PROPAGATE(write_report());
+      HONE_TRY(again, decide());
       if (!*again) return outcome_;
     }
   }
@@ -85,8 +84,7 @@ class Finalization {
                       "the winner was measured against the profiled source; going on replaces what is there now"};
     question.accept = "go on and measure everything anew", question.stop = "change nothing";
     question.usual = Choice::stop;
-    auto decision = asked("finalize|production " + session_.source_hash(), question);
-    if (!decision) return decision.error();
+    HONE_TRY(decision, asked("finalize|production " + session_.source_hash(), question));
     if (!options_.autonomous && !decision->ended && decision->choice == Choice::accept) return {};
     return base::Error{
         base::ErrorKind::preflight, "production as it was profiled, source " + inputs_.profile.identity.source_hash,
@@ -98,8 +96,7 @@ class Finalization {
   base::Result<Decision> asked(const std::string& key, const Question& question) {
     if (auto unasked = decided_unasked(ports_, options_)) return *unasked;
     if (!journal_) {
-      auto opened = Journal::open(ports_.files, session_.clock(), workspace_.at("journal.jsonl"), identity_);
-      if (!opened) return opened.error();
+      HONE_TRY(opened, Journal::open(ports_.files, session_.clock(), workspace_.at("journal.jsonl"), identity_));
       journal_ = std::move(*opened);
     }
     answered_.push_back(key);
@@ -114,8 +111,7 @@ class Finalization {
 
   base::Result<FinalizeOutcome> nothing_to_gain() {
     ports_.progress.step("measure original and providers");
-    auto measured = three_way(original_);
-    if (!measured) return measured.error();
+    HONE_TRY(measured, three_way(original_));
     take(*measured);
     outcome_.ending = Ending::nothing_to_gain;
     const model::ComparisonDocument& comparison = inputs_.comparison;
@@ -131,7 +127,7 @@ class Finalization {
     } else {
       conclude(model::Outcome::nothing_found, "v0 stays: " + comparison.stop_reason);
     }
-    if (auto written = write_report(); !written) return written.error();
+    HONE_PROPAGATE(write_report());
     return outcome_;
   }
 
@@ -161,8 +157,7 @@ class Finalization {
   base::Result<void> try_variants() {
     std::vector<std::string> failures;
     for (const model::Variant& variant : inputs_.variants) {
-      auto failure = try_variant(variant);
-      if (!failure) return failure.error();
+      HONE_TRY(failure, try_variant(variant));
       if (failure->empty()) {
         outcome_.ending = Ending::applied;
         outcome_.gate_failed = false;
@@ -196,21 +191,20 @@ class Finalization {
 
   // Empty: installed and verified as far as gates and clocks can. Otherwise why it was taken back.
   base::Result<std::string> try_variant(const model::Variant& variant) {
-    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     ports_.progress.step("apply " + variant.id + " and run the full gate");
     auto changes = session_.installation(variant);
-    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     if (!changes) return "it can not be installed: " + changes.error().found;
     touched_ = true;
-    if (auto applied = installer_.apply(variant.id, *changes); !applied) return applied.error();
+    HONE_PROPAGATE(installer_.apply(variant.id, *changes));
     if (auto style = session_.style()) outcome_.report.correctness.push_back(std::move(*style));
-    auto failure = pass_gates(variant);
-    if (!failure) return failure.error();
+    HONE_TRY(failure, pass_gates(variant));
     gate_failed_ = gate_failed_ || !failure->empty();
     if (failure->empty()) failure = confirm_gain(variant);
     if (!failure) return failure.error();
     if (!failure->empty()) {
-      if (auto taken_back = installer_.revert(*failure); !taken_back) return taken_back.error();
+      HONE_PROPAGATE(installer_.revert(*failure));
       return failure;
     }
     outcome_.report.diff = diff_of(*changes);
@@ -224,7 +218,7 @@ class Finalization {
     for (const auto& [level, name] :
          {std::pair{repository::GateLevel::smoke, "smoke"}, std::pair{repository::GateLevel::full, "full"}}) {
       auto gate = session_.gate(variant, level);
-      if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+      HONE_PROPAGATE(check_interrupt(ports_, options_.command));
       if (!gate) return std::string("the ") + name + " gate could not be run: " + gate.error().found;
       outcome_.report.correctness.push_back(count_of(name, variant.id, *gate));
       if (!gate->ok())
@@ -237,7 +231,7 @@ class Finalization {
   base::Result<std::string> confirm_gain(const model::Variant& variant) {
     ports_.progress.step("measure original, " + variant.id + " and providers anew");
     auto measured = three_way(variant);
-    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     if (!measured && measured.error().kind == base::ErrorKind::gate) {
       gate_failed_ = true;
       return measured.error().found;
@@ -255,15 +249,14 @@ class Finalization {
     const bool same = gain.cells > 0 && gain.ci_low >= 1 - kTargetPct / 100 && gain.ci_high <= 1 + kTargetPct / 100;
     inconclusive_ = inconclusive_ || (gain.ci_low < 1 && !same) || gain.cells == 0;
     if (gain.cells == 0) return std::string("measured anew no cell of it could be judged");
-    return fmt::format("measured anew it is not faster beyond doubt: {} against the original over {} cells",
+    return fmt::format("measured anew it is not significantly faster: {} against the original over {} cells",
                        model::speed_claim(gain.ratio, gain.ci_low, gain.ci_high), gain.cells);
   }
 
   // report.json after the plots it names, then the documents for people.
   base::Result<void> write_report() {
     report_begun_ = true;
-    auto plots = ports_.documents.write_plots(workspace_, outcome_.report);
-    if (!plots) return plots.error();
+    HONE_TRY(plots, ports_.documents.write_plots(workspace_, outcome_.report));
     outcome_.report.plots = *plots;
     if (auto written = workspace_.write("report.json", model::to_json(outcome_.report)); !written) return written;
     if (auto written = ports_.documents.write_report(workspace_, outcome_.report); !written) return written;
@@ -286,29 +279,26 @@ class Finalization {
   // True: the person chose another variant, which is tried next.
   base::Result<bool> decide() {
     if (outcome_.ending != Ending::applied) {
-      if (auto forgotten = forget_answers(); !forgotten) return forgotten.error();
+      HONE_PROPAGATE(forget_answers());
       return false;
     }
     const std::string key = fmt::format("finalize|{}|{}", ++attempts_, outcome_.report.winner);
-    auto decided = asked(key, question());
-    if (!decided) return decided.error();
+    HONE_TRY(decided, asked(key, question()));
     outcome_.decision = std::move(*decided);
-    if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     // Before production is called verified: what can not be written here takes it back.
-    if (outcome_.decision.choice != Choice::another)
-      if (auto forgotten = forget_answers(); !forgotten) return forgotten.error();
+    if (outcome_.decision.choice != Choice::another) HONE_PROPAGATE(forget_answers());
     if (outcome_.decision.choice == Choice::accept) {
-      if (auto kept = installer_.verified(); !kept) return kept.error();
+      HONE_PROPAGATE(installer_.verified());
       return false;
     }
-    if (auto taken_back = installer_.revert("not accepted at the checkpoint"); !taken_back) return taken_back.error();
+    HONE_PROPAGATE(installer_.revert("not accepted at the checkpoint"));
     if (outcome_.decision.choice == Choice::stop) {
       reverted(Ending::reverted, model::Outcome::reverted, "reverted: not accepted at the checkpoint");
-      if (auto written = write_report(); !written) return written.error();
+      HONE_PROPAGATE(write_report());
       return false;
     }
-    auto variant = workspace_.load_variant(outcome_.decision.alternative);
-    if (!variant) return variant.error();
+    HONE_TRY(variant, workspace_.load_variant(outcome_.decision.alternative));
     inputs_.variants = {std::move(*variant)};
     outcome_.report = start_report(session_, inputs_, options_);
     return true;
@@ -343,24 +333,21 @@ base::Error another_in_force(const Workspace& workspace, const Installation& in_
 }  // namespace
 
 base::Result<std::optional<std::string>> recover_installation(const Workspace& workspace, base::Clock& clock) {
-  auto installer = Installer::open(workspace, clock);
-  if (!installer) return installer.error();
+  HONE_TRY(installer, Installer::open(workspace, clock));
   return installer->recover();
 }
 
 base::Result<FinalizeOutcome> finalize(repository::Session& session, const FinalizeOptions& options,
                                        const Workspace& workspace, const Ports& ports) {
-  auto installer = Installer::open(workspace, session.clock(), ports.unverified);
-  if (!installer) return installer.error();
-  auto recovered = installer->recover();
-  if (!recovered) return recovered.error();
+  HONE_TRY(installer, Installer::open(workspace, session.clock(), ports.unverified));
+  HONE_TRY(recovered, installer->recover());
   if (*recovered) {
     // The session was opened on what has just been taken back: what it calls the original is not.
     return base::Error{base::ErrorKind::preflight, "production without an unfinished installation", **recovered,
                        workspace.folder(), "give the same command again"};
   }
   auto inputs = load_inputs(session, workspace, options.variant);
-  if (auto go = check_interrupt(ports, options.command); !go) return go.error();
+  HONE_PROPAGATE(check_interrupt(ports, options.command));
   if (!inputs) return inputs.error();
   // A profile taken since the installation has it as its original; one from before is of the files it replaced.
   const auto in_force = installer->in_force();

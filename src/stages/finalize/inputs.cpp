@@ -80,11 +80,9 @@ base::Result<FinalizeInputs> load_inputs(const repository::Described& session, c
   }
   FinalizeInputs inputs;
   if (files.exists(workspace.at("comparison.json"))) {
-    auto comparison = workspace.load_comparison();
-    if (!comparison) return comparison.error();
+    HONE_TRY(comparison, workspace.load_comparison());
     inputs.comparison = std::move(*comparison);
-    auto chosen = choose(inputs.comparison, wanted);
-    if (!chosen) return chosen.error();
+    HONE_TRY(chosen, choose(inputs.comparison, wanted));
     inputs.chosen = *chosen;
     if (inputs.chosen != "v0") {
       for (const std::string& name : {workspace.settings_name(inputs.chosen), workspace.notes_name(inputs.chosen)}) {
@@ -97,10 +95,9 @@ base::Result<FinalizeInputs> load_inputs(const repository::Described& session, c
                        "missing: " + base::join_text(missing, ", "), workspace.folder(),
                        fmt::format("'hone profile {0}' and 'hone optimize {0}' make them", workspace.kernel())};
   }
-  auto profile = workspace.load_profile();
-  if (!profile) return profile.error();
+  HONE_TRY(profile, workspace.load_profile());
   inputs.profile = std::move(*profile);
-  if (auto checked = check_device(session, inputs.profile); !checked) return checked.error();
+  HONE_PROPAGATE(check_device(session, inputs.profile));
   if (inputs.comparison.profile_created != inputs.profile.created ||
       inputs.comparison.source_hash != inputs.profile.identity.source_hash) {
     return base::Error{base::ErrorKind::preflight, "a comparison made from this profile",
@@ -108,14 +105,12 @@ base::Result<FinalizeInputs> load_inputs(const repository::Described& session, c
                        workspace.at("comparison.json"), "run 'hone optimize " + workspace.kernel() + "' again"};
   }
   if (inputs.chosen == "v0") return inputs;
-  auto variant = workspace.load_variant(inputs.chosen);
-  if (!variant) return variant.error();
+  HONE_TRY(variant, workspace.load_variant(inputs.chosen));
   inputs.variants.push_back(std::move(*variant));
   for (const std::string& id :
        fallbacks(inputs.comparison, inputs.chosen, passes_in_scope(session.modes(), inputs.profile.request.scope))) {
     if (!files.exists(workspace.at(workspace.settings_name(id)))) continue;
-    auto fallback = workspace.load_variant(id);
-    if (!fallback) return fallback.error();
+    HONE_TRY(fallback, workspace.load_variant(id));
     inputs.variants.push_back(std::move(*fallback));
   }
   return inputs;

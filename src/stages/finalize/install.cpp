@@ -54,8 +54,7 @@ base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock&
   installer.unverified_ = unverified;
   const std::string path = workspace.at(kJournal);
   if (!workspace.files().exists(path)) return installer;
-  auto text = workspace.files().read(path);
-  if (!text) return text.error();
+  HONE_TRY(text, workspace.files().read(path));
   for (const std::string& line : base::split(*text, '\n')) {
     const auto record = parse_line(line);
     if (!record) continue;
@@ -109,8 +108,7 @@ base::Result<void> Installer::restore() {
       if (auto removed = files.remove(file.path); !removed) return removed;
       continue;
     }
-    auto before = files.read(workspace_.at(file.before_copy));
-    if (!before) return before.error();
+    HONE_TRY(before, files.read(workspace_.at(file.before_copy)));
     if (base::content_hash(*before) != file.before_hash)
       return changed_meanwhile(workspace_.at(file.before_copy), "the copy of the old content");
     if (auto written = files.write_atomically(file.path, *before); !written) return written;
@@ -122,8 +120,8 @@ base::Result<void> Installer::restore() {
 
 base::Result<std::optional<std::string>> Installer::recover() {
   if (!last_ || last_->state == "verified" || last_->state == "reverted") return std::optional<std::string>();
-  if (auto restored = restore(); !restored) return restored.error();
-  if (auto noted = note("reverted", "the run that installed it did not come to its end"); !noted) return noted.error();
+  HONE_PROPAGATE(restore());
+  HONE_PROPAGATE(note("reverted", "the run that installed it did not come to its end"));
   return std::optional<std::string>(
       fmt::format("an earlier run was stopped while installing {}: production is as it was before", last_->variant));
 }

@@ -37,21 +37,19 @@ class ThreeWaySession {
 
   base::Result<ThreeWay> run() {
     if (changed_) {
-      auto before = buildable_.build(original_);
-      if (!before) return before.error();
-      auto after = buildable_.build(optimized_);
-      if (!after) return after.error();
+      HONE_TRY(before, buildable_.build(original_));
+      HONE_TRY(after, buildable_.build(optimized_));
       original_built_ = std::move(*before), optimized_built_ = std::move(*after);
     }
     const std::vector<Cell> cells = all_cells(kernel_);
     int done = 0;
     for (const Cell& cell : cells) {
-      if (auto go = check_interrupt(ports_, options_.command); !go) return go.error();
+      HONE_PROPAGATE(check_interrupt(ports_, options_.command));
       ports_.progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
-      if (auto measured = measure(cell); !measured) return measured.error();
+      HONE_PROPAGATE(measure(cell));
     }
     for (const std::string& x_value : kernel_.sizes()) {
-      if (auto measured = memory(x_value); !measured) return measured.error();
+      HONE_PROPAGATE(memory(x_value));
     }
     add_shares();
     result_.gain = combined(in_scope_);
@@ -80,8 +78,7 @@ class ThreeWaySession {
     const bool differs = changed_ && !same_code(kernel_.modes(), original_built_, optimized_built_, cell);
     std::optional<model::Comparison> judged;
     if (differs) {
-      auto compared = verdict(cell);
-      if (!compared) return compared.error();
+      HONE_TRY(compared, verdict(cell));
       judged = std::move(*compared);
     }
     if (auto timed = table(cell, differs, judged); !timed) return timed;
@@ -162,12 +159,10 @@ class ThreeWaySession {
   base::Result<Own> own_subjects(const Cell& cell, bool differs) {
     Own own;
     for (const auto& [provider, variant] : kernels(differs)) {
-      auto subject = timed_.subject(*variant, cell);
-      if (!subject) return subject.error();
+      HONE_TRY(subject, timed_.subject(*variant, cell));
       own.subjects.push_back(std::move(*subject));
     }
-    auto ceiling = timed_.ceiling_subject(cell);
-    if (!ceiling) return ceiling.error();
+    HONE_TRY(ceiling, timed_.ceiling_subject(cell));
     own.ceiling = std::move(*ceiling);
     own.paired = measure::pair_with(own.subjects, own.ceiling.subject.get(), timed_.clock());
     return own;
@@ -181,8 +176,7 @@ class ThreeWaySession {
 
   // For the last two rows, whose times the verdict gave: few runs, for their shares alone.
   base::Result<void> pair_shares(const Cell& cell) {
-    auto own = own_subjects(cell, true);
-    if (!own) return own.error();
+    HONE_TRY(own, own_subjects(cell, true));
     if (own->ceiling.subject == nullptr) return {};
     for (int run = 0; run <= measure::kFewestPairs; ++run)
       for (const auto& subject : own->paired)
@@ -195,8 +189,7 @@ class ThreeWaySession {
 
   base::Result<void> interleaved(const Cell& cell, bool differs, const std::vector<measure::Subject*>& others,
                                  std::vector<std::string> names) {
-    auto own = own_subjects(cell, differs);
-    if (!own) return own.error();
+    HONE_TRY(own, own_subjects(cell, differs));
     std::vector<measure::Subject*> subjects;
     for (const auto& subject : own->paired) subjects.push_back(subject.get());
     if (differs) names.insert(names.begin(), "optimized");
@@ -234,10 +227,8 @@ class ThreeWaySession {
 
   // Nothing where the comparison can not be trusted: the warnings say why.
   base::Result<std::optional<model::Comparison>> verdict(const Cell& cell) {
-    auto before = timed_.subject(original_, cell);
-    if (!before) return before.error();
-    auto after = timed_.subject(optimized_, cell);
-    if (!after) return after.error();
+    HONE_TRY(before, timed_.subject(original_, cell));
+    HONE_TRY(after, timed_.subject(optimized_, cell));
     measure::CompareOptions options;
     options.budget = options_.verdict;
     options.noise_floor_pct = noise_floor_pct(cell);

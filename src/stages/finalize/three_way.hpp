@@ -27,7 +27,7 @@ struct ThreeWayOptions {
 
 // `optimized` may be the same as `original`: then only the table is made. `profile` gives the floors and follows what a second
 // look at the ceilings finds; every share of a ceiling is taken against the last look. Errors: the original or the optimized
-// kernel can not be run, or is faster than the physics floor (gate); memory where it is the goal; a stop. Whatever else can not
+// kernel can not be run, or is faster than the physical bound (gate); memory where it is the goal; a stop. Whatever else can not
 // be measured is a row less.
 base::Result<ThreeWay> measure_three_way(const repository::Described& kernel, repository::Buildable& buildable,
                                          repository::Timed& timed, model::Profile& profile,

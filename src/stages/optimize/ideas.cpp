@@ -99,8 +99,7 @@ base::Result<std::optional<Idea>> Ideas::next(const model::Variant& best, const 
   if (sweep_is_due()) return std::optional(Idea{true, {}});
   if (auto proposal = combination(best)) return std::optional(Idea{false, std::move(*proposal)});
   while (!lab_.options().proposer.empty() && !proposer_done_) {
-    auto answer = ask_proposer(lab_, ++asked_, best, tried, notes_files);
-    if (!answer) return answer.error();
+    HONE_TRY(answer, ask_proposer(lab_, ++asked_, best, tried, notes_files));
     if (answer->kind == ProposerAnswer::Kind::proposal && is_new(answer->proposal.variant))
       return std::optional(Idea{false, answer->proposal});
     proposer_done_ = true;

@@ -38,9 +38,9 @@ class Optimization {
     document_.source_hash = profile.identity.source_hash, document_.dtype = profile.request.dtype;
     document_.representative_x = representative_size(profile, lab_.described().sizes());
     document_.winner = "v0";
-    if (auto looped = loop(); !looped) return looped.error();
+    HONE_PROPAGATE(loop());
     conclude();
-    if (auto saved = save(); !saved) return saved.error();
+    HONE_PROPAGATE(save());
     return document_;
   }
 
@@ -59,7 +59,7 @@ class Optimization {
     auto left = at_its_ceiling();
     // Under other load ceilings come out too low, and what is held against them too good: they are looked at again first.
     if (left && !lab_.floors().looked()) {
-      if (auto looked = lab_.floors().look_again(); !looked) return looked.error();
+      HONE_PROPAGATE(lab_.floors().look_again());
       left = at_its_ceiling();
     }
     if (left) return left;
@@ -72,23 +72,20 @@ class Optimization {
 
   // True: there is a reason to stop, and the document says it.
   base::Result<bool> stops() {
-    auto reason = reason_to_stop();
-    if (!reason) return reason.error();
+    HONE_TRY(reason, reason_to_stop());
     if (*reason) document_.stop_reason = **reason;
     return reason->has_value();
   }
 
   base::Result<void> loop() {
     if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
-    auto original = contestant_of(lab_, lab_.described().original());
-    if (!original) return original.error();
+    HONE_TRY(original, contestant_of(lab_, lab_.described().original()));
     original_ = best_contestant_ = std::move(*original);
     original_.variant.id = best_contestant_.variant.id = "v0";
     while (true) {
       if (auto go = lab_.check_interrupt(); !go) return go;
       if (auto stop = stops(); !stop || *stop) return stop ? base::Result<void>() : stop.error();
-      auto idea = ideas_.next(best_contestant_.variant, tried_, notes_files_);
-      if (!idea) return idea.error();
+      HONE_TRY(idea, ideas_.next(best_contestant_.variant, tried_, notes_files_));
       if (!*idea) {
         document_.stop_reason = "every strategy of the profile has been tried";
         return {};
@@ -116,8 +113,7 @@ class Optimization {
                  lab_.profile().summary + " Settings measured at each size should come nearer to the ceiling.",
              changes, "", sweep_predictions(lab_.profile(), passes_));
     if (auto written = write_notes(notes); !written) return written;
-    auto swept = sweep(lab_, original_.variant, {evaluation_of(variant)});
-    if (!swept) return swept.error();
+    HONE_TRY(swept, sweep(lab_, original_.variant, {evaluation_of(variant)}));
     document_.evaluations = swept->evaluations;
     document_.sweep = swept->points;
     for (const auto& [pass, function] : swept->settings) variant.settings[pass] = function;
@@ -180,8 +176,7 @@ class Optimization {
     lab_.ports().progress.step(evaluation_of(variant).title);
     if (auto written = write_variant(variant); !written) return written;
     if (auto written = write_notes(notes); !written) return written;
-    auto evaluation = evaluate(lab_, original_, best_contestant_, variant, notes.predictions);
-    if (!evaluation) return evaluation.error();
+    HONE_TRY(evaluation, evaluate(lab_, original_, best_contestant_, variant, notes.predictions));
     close_notes(notes, *evaluation);
     if (auto written = write_notes(notes); !written) return written;
     const std::string notes_file = lab_.workspace().notes_name(variant.id);
@@ -211,7 +206,7 @@ class Optimization {
     if (!best_) {
       document_.winner_reason = document_.variants.empty()
                                     ? "nothing was tried: " + document_.stop_reason
-                                    : "no variant was faster beyond doubt with every guardrail kept";
+                                    : "no variant was significantly faster with every guardrail kept";
       return;
     }
     std::vector<const CellResult*> faster;
@@ -226,7 +221,7 @@ class Optimization {
         figures.push_back(fmt::format("{} at {} {}", r->cell.mode, r->cell.x_value, claim_of(r->comparison)));
     }
     document_.winner_reason = fmt::format(
-        "faster than v0 beyond doubt in {} of {} cells{}{}. It is the last variant accepted, each against the best "
+        "significantly faster than v0 in {} of {} cells{}{}. It is the last variant accepted, each against the best "
         "before it",
         faster.size(), best_->against_v0.size(), figures.empty() ? "" : ", most in ", base::join_text(figures, "; "));
   }
@@ -309,21 +304,18 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
                                        const OptimizeOptions& asked, const Workspace& workspace, const Ports& ports) {
   const OptimizeOptions options = profile.request.quick ? for_quick(asked) : asked;
   auto checked = check_profile(session, profile);
-  if (auto go = check_interrupt(ports, options.command); !go) return go.error();  // its worker was stopped: no finding
+  HONE_PROPAGATE(check_interrupt(ports, options.command));  // its worker was stopped: no finding
   if (!checked) return checked.error();
   std::optional<TargetMetric> target;
   if (!options.target_metric.empty()) {
-    auto parsed = parse_target_metric(options.target_metric, session.modes(), session.x_name(), session.sizes());
-    if (!parsed) return parsed.error();
+    HONE_TRY(parsed, parse_target_metric(options.target_metric, session.modes(), session.x_name(), session.sizes()));
     target = std::move(*parsed);
   }
-  auto journal = Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), run_identity(profile));
-  if (!journal) return journal.error();
+  HONE_TRY(journal, Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), run_identity(profile)));
   if (journal->resumed_records() > 0)
     ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
   Lab lab(session, profile, options, ports, workspace, std::move(*journal));
-  auto document = Optimization(lab, std::move(target)).run();
-  if (!document) return document.error();
+  HONE_TRY(document, Optimization(lab, std::move(target)).run());
   OptimizeOutcome outcome{std::move(*document), {}};
   ports.documents.show_comparison(workspace, outcome.comparison);
   if (auto unasked = decided_unasked(ports, options)) {
@@ -331,17 +323,14 @@ base::Result<OptimizeOutcome> optimize(repository::Session& session, const model
     return outcome;
   }
   const Question question = question_about(outcome.comparison, options.alone);
-  auto decided = ask(ports, lab.journal(), key_of("optimize", question), question, options);
-  if (!decided) return decided.error();
+  HONE_TRY(decided, ask(ports, lab.journal(), key_of("optimize", question), question, options));
   outcome.decision = std::move(*decided);
   if (outcome.decision.choice == Choice::another) {
     outcome.comparison.winner_reason = fmt::format("chosen at the checkpoint instead of {} ({})",
                                                    outcome.comparison.winner, outcome.comparison.winner_reason);
     outcome.comparison.winner = outcome.decision.alternative;
-    if (auto written = workspace.write("comparison.json", model::to_json(outcome.comparison)); !written)
-      return written.error();
-    if (auto written = ports.documents.write_comparison(workspace, outcome.comparison); !written)
-      return written.error();
+    HONE_PROPAGATE(workspace.write("comparison.json", model::to_json(outcome.comparison)));
+    HONE_PROPAGATE(ports.documents.write_comparison(workspace, outcome.comparison));
   }
   return outcome;
 }

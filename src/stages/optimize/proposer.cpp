@@ -40,8 +40,7 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
   if (auto done = write("profile.json", model::to_json(lab.profile())); !done) return done;
   for (const std::string& name : notes_files) {
     if (!files.exists(lab.workspace().at(name))) continue;
-    auto text = files.read(lab.workspace().at(name));
-    if (!text) return text.error();
+    HONE_TRY(text, files.read(lab.workspace().at(name)));
     if (auto done = write("notes/" + base::file_name(name), *text); !done) return done;
   }
   std::string main_name = "original";
@@ -196,7 +195,7 @@ std::vector<model::Prediction> predictions_of(const std::string& hypothesis,
 base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,
                                           const std::vector<TriedVariant>& tried,
                                           const std::vector<std::string>& notes_files) {
-  if (auto go = lab.check_interrupt(); !go) return go.error();
+  HONE_PROPAGATE(lab.check_interrupt());
   // What was tried by then is part of the question: another history is another question.
   std::string key = std::to_string(number) + "|" + lab.options().proposer + "|" + signature(best);
   for (const TriedVariant& t : tried) key += "|" + t.id + " " + t.status;
@@ -205,11 +204,11 @@ base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Var
     return answer_of(lab, *known);
   lab.ports().progress.step("ask the proposer for a variant");
   const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
-  if (auto laid = lay_out(lab, folder, best, tried, notes_files); !laid) return laid.error();
+  HONE_PROPAGATE(lay_out(lab, folder, best, tried, notes_files));
   auto answer = run(lab, folder, best);
-  if (auto go = lab.check_interrupt(); !go) return go.error();
+  HONE_PROPAGATE(lab.check_interrupt());
   if (!answer) return answer.error();
-  if (auto written = lab.journal().append(key, record_of(*answer)); !written) return written.error();
+  HONE_PROPAGATE(lab.journal().append(key, record_of(*answer)));
   return answer;
 }
 

@@ -32,7 +32,7 @@ class Search {
 
   base::Result<SearchOutcome> run() {
     for (std::size_t t = 0; t < space_.tasks.size(); ++t) keep(t, space_.tasks[t].incumbent, Estimate{});
-    if (auto spread = time_spread(); !spread) return spread.error();
+    HONE_PROPAGATE(time_spread());
     Surrogate model(knobs_);
     std::size_t tuned_at = 0;
     while (total_ < budget_) {
@@ -48,7 +48,7 @@ class Search {
       }
       for (const auto& [task, point] : round) {
         if (total_ >= budget_) break;
-        if (auto done = time(task, point); !done) return done.error();
+        HONE_PROPAGATE(time(task, point));
       }
     }
     outcome_.stop_reason = fmt::format("{} of {} configurations timed, the bound of the search", total_, pairs());
@@ -73,8 +73,7 @@ class Search {
   }
 
   base::Result<void> time(std::size_t task, std::size_t point) {
-    auto estimate = measure_(task, point);
-    if (!estimate) return estimate.error();
+    HONE_TRY(estimate, measure_(task, point));
     keep(task, point, *estimate);
     return {};
   }

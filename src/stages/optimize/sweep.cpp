@@ -41,8 +41,7 @@ class PassSweep {
       : lab_(lab), shipped_(shipped), pass_(std::move(pass)), outcome_(outcome) {}
 
   base::Result<void> run(const std::map<std::string, model::Settings>& coupled) {
-    auto built = distinct_configurations(lab_, shipped_, pass_, coupled);
-    if (!built) return built.error();
+    HONE_TRY(built, distinct_configurations(lab_, shipped_, pass_, coupled));
     space_ = std::move(*built);
     outcome_.evaluations.planned += space_.planned;
     outcome_.evaluations.distinct_binaries += static_cast<int>(space_.distinct_pairs());
@@ -76,13 +75,12 @@ class PassSweep {
     const int bound = static_cast<int>(search_budget(space, options));
     lab_.ports().progress.step("sweep " + pass_);
     int timed = 0;
-    auto found = search(space, options, [&](std::size_t task, std::size_t point) {
-      lab_.ports().progress.advance(
-          timed++, bound,
-          fmt::format("{}={} {}", lab_.described().x_name(), space_.sizes[task].x_value, settings_text(points[point])));
-      return lab_.screen(cell(space_.sizes[task].x_value), space_.sizes[task].shipped, points[point]);
-    });
-    if (!found) return found.error();
+    HONE_TRY(found, search(space, options, [&](std::size_t task, std::size_t point) {
+               lab_.ports().progress.advance(timed++, bound,
+                                             fmt::format("{}={} {}", lab_.described().x_name(),
+                                                         space_.sizes[task].x_value, settings_text(points[point])));
+               return lab_.screen(cell(space_.sizes[task].x_value), space_.sizes[task].shipped, points[point]);
+             }));
     int broken = 0;
     for (const Screened& s : found->screened) {
       if (!s.estimate.usable) ++broken;
@@ -124,8 +122,7 @@ class PassSweep {
   }
 
   base::Result<void> hold_final(SizeSpace& size, const model::Settings& settings) {
-    auto trial = lab_.compare_settings(cell(size.x_value), size.shipped, settings);
-    if (!trial) return trial.error();
+    HONE_TRY(trial, lab_.compare_settings(cell(size.x_value), size.shipped, settings));
     size.finalists.insert(settings);
     if (trial->outcome != Trial::Outcome::measured) {
       size.costs[settings] = std::numeric_limits<double>::infinity();
@@ -172,8 +169,7 @@ class PassSweep {
           if (size.costs.count(settings) ||
               std::find(size.distinct.begin(), size.distinct.end(), settings) == size.distinct.end())
             continue;
-          auto estimate = lab_.screen(cell(size.x_value), size.shipped, settings);
-          if (!estimate) return estimate.error();
+          HONE_TRY(estimate, lab_.screen(cell(size.x_value), size.shipped, settings));
           --left;
           const double best = size.costs[size.winner];
           if (estimate->usable) size.ratios[settings] = std::exp(estimate->log_ratio);
@@ -223,7 +219,7 @@ base::Result<SweepOutcome> sweep(Lab& lab, const model::Variant& shipped, const 
   lab.ports().progress.expect(work);
   for (const std::string& pass : passes) {
     PassSweep pass_sweep(lab, shipped, pass, outcome);
-    if (auto done = pass_sweep.run(fixed); !done) return done.error();
+    HONE_PROPAGATE(pass_sweep.run(fixed));
     if (pass == "backward" && !coupled.empty() && !forward.rules.empty())
       couple(outcome.settings[pass], forward, coupled);
     if (pass != "forward") continue;

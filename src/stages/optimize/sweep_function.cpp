@@ -27,8 +27,7 @@ class HeldOutCheck {
     for (const std::string& x_value : held_out) {
       lab_.ports().progress.advance(done++, static_cast<int>(held_out.size()),
                                     lab_.described().x_name() + "=" + x_value);
-      auto x = parse_size(x_value);
-      if (!x) return x.error();
+      HONE_TRY(x, parse_size(x_value));
       const std::vector<model::Settings> valid = lab_.described().space(pass_, x_value);
       if (valid.empty()) continue;
       const auto is_valid = [&](const model::Settings& s) {
@@ -57,8 +56,7 @@ class HeldOutCheck {
     model::Settings better;
     for (const model::Settings& rival : rivals) {
       if (rival == chosen || !is_valid(rival)) continue;
-      auto trial = lab_.compare_settings({x_value, pass_}, chosen, rival);
-      if (!trial) return trial.error();
+      HONE_TRY(trial, lab_.compare_settings({x_value, pass_}, chosen, rival));
       const model::Comparison& c = trial->comparison;
       if (trial->outcome != Trial::Outcome::measured || c.verdict != model::Verdict::faster ||
           1 / c.ratio - 1 <= slowdown)
@@ -150,7 +148,7 @@ model::SettingsFunction make_function(const std::string& x_name, const std::vect
   for (const Piece& piece : partition.pieces) {
     double worst = 0;
     for (std::size_t i = piece.first; i <= piece.last; ++i) worst = std::max(worst, partition.slowdown[i]);
-    std::string reason = piece.candidate == 0 ? "shipped settings kept: nothing was faster beyond doubt" : "";
+    std::string reason = piece.candidate == 0 ? "shipped settings kept: nothing was significantly faster" : "";
     for (std::size_t i = piece.first; i <= piece.last && piece.candidate != 0; ++i) {
       if (sizes[i].winner == candidates[piece.candidate]) reason = sizes[i].winner_text;
     }

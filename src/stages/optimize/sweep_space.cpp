@@ -93,8 +93,7 @@ base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& 
   std::vector<std::string> x_values;
   std::vector<model::Settings> settings;
   for (const std::string& x_value : lab.described().sizes()) {
-    auto x = parse_size(x_value);
-    if (!x) return x.error();
+    HONE_TRY(x, parse_size(x_value));
     SizeSpace size;
     size.x_value = x_value, size.x = *x;
     std::vector<model::Settings> space = lab.described().space(pass, x_value);
@@ -116,8 +115,7 @@ base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& 
     all.sizes.push_back(std::move(size));
   }
   std::sort(all.sizes.begin(), all.sizes.end(), [](const SizeSpace& a, const SizeSpace& b) { return a.x < b.x; });
-  auto built = lab.build(pass, x_values, settings);
-  if (!built) return built.error();
+  HONE_TRY(built, lab.build(pass, x_values, settings));
   int failed = 0;
   std::string first_error;
   std::map<std::string, std::set<std::pair<std::string, std::string>>> seen;
@@ -133,7 +131,7 @@ base::Result<PassSpace> distinct_configurations(Lab& lab, const model::Variant& 
   if (failed > 0)
     all.findings.push_back(fmt::format("{}: {} of {} configurations do not compile; the first: {}", pass, failed,
                                        settings.size(), first_error));
-  if (auto compiles = check_shipped(lab, pass, all.sizes); !compiles) return compiles.error();
+  HONE_PROPAGATE(check_shipped(lab, pass, all.sizes));
   return all;
 }
 

@@ -105,7 +105,7 @@ base::Result<TargetMetric> parse_target_metric(const std::string& text, const st
     return scan.error(subject_at, "one of " + base::join_text(modes, ", ") + " or memory",
                       "name a pass this kernel has");
   }
-  if (auto limit = parse_limit(scan, target); !limit) return limit.error();
+  HONE_PROPAGATE(parse_limit(scan, target));
   if (scan.done()) return target;
   if (!scan.take('@'))
     return scan.error(scan.at(), "'@' and a size, or the end",

@@ -85,12 +85,10 @@ base::Result<void> measure_memory(const repository::Described& kernel, repositor
     add_row(profile, {x, "full"}, provider, "memory_callers_peak", "MB", exact(use.callers_peak_mb));
   };
   for (const std::string& x : kernel.sizes()) {
-    auto own = timed.memory(original, x);
-    if (!own) return own.error();
+    HONE_TRY(own, timed.memory(original, x));
     add(x, kernel.own_provider(), *own);
     for (const std::string& provider : kernel.baseline_providers()) {
-      auto theirs = timed.provider_memory(provider, x);
-      if (!theirs) return theirs.error();
+      HONE_TRY(theirs, timed.provider_memory(provider, x));
       add(x, provider, *theirs);
     }
   }
@@ -104,8 +102,7 @@ base::Result<void> measure_parts(const repository::Described& kernel, repository
   constexpr double kWorthASentence = 0.03;  // of the pass
   for (const Cell& cell : cells) {
     if (cell.mode == "full") continue;
-    auto parts = timed.parts(original, cell);
-    if (!parts) return parts.error();
+    HONE_TRY(parts, timed.parts(original, cell));
     if (!*parts) continue;
     // The pass as it was timed without the marks around its launches.
     const model::BaselineRow* row = speed_row(profile, kernel.own_provider(), cell);
@@ -132,28 +129,24 @@ base::Result<CeilingShares> measure_baseline(const repository::Described& kernel
   CeilingShares shares;
   int done = 0;
   for (const Cell& cell : cells) {
-    if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
+    HONE_PROPAGATE(check_interrupt(ports, profile.command, AfterInterrupt::begins_anew));
     ports.progress.advance(done++, static_cast<int>(cells.size()),
                            cell.mode + " at " + kernel.x_name() + " = " + cell.x_value);
     std::vector<std::unique_ptr<measure::Subject>> owned;
     std::vector<std::string> providers = {kernel.own_provider()};
-    auto own = timed.subject(original, cell);
-    if (!own) return own.error();
+    HONE_TRY(own, timed.subject(original, cell));
     owned.push_back(std::move(*own));
     for (const std::string& provider : kernel.baseline_providers()) {
-      auto subject = timed.provider_subject(provider, cell);
-      if (!subject) return subject.error();
+      HONE_TRY(subject, timed.provider_subject(provider, cell));
       owned.push_back(std::move(*subject));
       providers.push_back(provider);
     }
     // Nothing is decided on the others, and an eager pass may take a hundred times as long.
     std::vector<measure::Subject*> others;
     for (std::size_t i = 1; i < owned.size(); ++i) others.push_back(owned[i].get());
-    auto ceiling = timed.ceiling_subject(cell);
-    if (!ceiling) return ceiling.error();
+    HONE_TRY(ceiling, timed.ceiling_subject(cell));
     measure::PairedSubject paired(*owned.front(), ceiling->subject.get(), timed.clock());
-    auto timings = measure::interleave({&paired}, timed.clock(), budget, others);
-    if (!timings) return timings.error();
+    HONE_TRY(timings, measure::interleave({&paired}, timed.clock(), budget, others));
     const double floor_ns = 1e6 * timed.floor(cell).floor_ms;
     if (auto share = measure::share_of_ceiling(paired.pairs(), floor_ns, ceiling->expected_ns)) shares[cell] = *share;
     if (const std::string problem = ceiling->problem + paired.problem(); !problem.empty())
@@ -166,11 +159,11 @@ base::Result<CeilingShares> measure_baseline(const repository::Described& kernel
       const std::string name = fmt::format("samples/v0_{}_{}_{}.csv", providers[i], cell.mode, cell.x_value);
       const std::string head = fmt::format("{} {} {} {} = {}, {}", profile.kernel, providers[i], cell.mode,
                                            kernel.x_name(), cell.x_value, profile.created);
-      if (auto written = workspace.write(name, samples_text(head, timing.samples)); !written) return written.error();
+      HONE_PROPAGATE(workspace.write(name, samples_text(head, timing.samples)));
     }
   }
-  if (auto measured = measure_parts(kernel, timed, cells, original, profile); !measured) return measured.error();
-  if (auto measured = measure_memory(kernel, timed, original, profile); !measured) return measured.error();
+  HONE_PROPAGATE(measure_parts(kernel, timed, cells, original, profile));
+  HONE_PROPAGATE(measure_memory(kernel, timed, original, profile));
   return shares;
 }
 
@@ -184,14 +177,12 @@ base::Result<void> measure_noise_floor(const repository::Described& kernel, repo
   options.budget = noise_budget();
   int done = 0;
   for (const Cell& cell : cells) {
-    if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
+    HONE_PROPAGATE(check_interrupt(ports, profile.command, AfterInterrupt::begins_anew));
     ports.progress.advance(done++, static_cast<int>(cells.size()),
                            cell.mode + " at " + kernel.x_name() + " = " + cell.x_value);
-    auto a = timed.subject(original, cell), b = timed.subject(original, cell);
-    if (!a) return a.error();
-    if (!b) return b.error();
-    auto floor = measure::noise_floor(**a, **b, timed.clock(), options);
-    if (!floor) return floor.error();
+    HONE_TRY(a, timed.subject(original, cell));
+    HONE_TRY(b, timed.subject(original, cell));
+    HONE_TRY(floor, measure::noise_floor(**a, **b, timed.clock(), options));
     floor->x_value = cell.x_value;
     floor->mode = cell.mode;
     std::string text = fmt::format("# {} A/A {} {} = {}, {}\na_ns,b_ns\n", profile.kernel, cell.mode, kernel.x_name(),
@@ -200,8 +191,7 @@ base::Result<void> measure_noise_floor(const repository::Described& kernel, repo
     for (std::size_t i = 0; i < std::min(comparison.baseline_samples_ns.size(), comparison.candidate_samples_ns.size());
          ++i)
       text += fmt::format("{:.0f},{:.0f}\n", comparison.baseline_samples_ns[i], comparison.candidate_samples_ns[i]);
-    if (auto written = workspace.write(fmt::format("samples/aa_{}_{}.csv", cell.mode, cell.x_value), text); !written)
-      return written.error();
+    HONE_PROPAGATE(workspace.write(fmt::format("samples/aa_{}_{}.csv", cell.mode, cell.x_value), text));
     profile.baseline.noise_floor.push_back(std::move(*floor));
   }
   return {};

@@ -59,8 +59,7 @@ base::Result<void> fill_from_source(repository::Described& session, const Ports&
   const std::string missing = session.unmeasurable();
   ports.progress.step("profile from source: " + missing);
   profile.device = session.device();
-  auto configuration = session.configuration();
-  if (!configuration) return configuration.error();
+  HONE_TRY(configuration, session.configuration());
   profile.configuration = std::move(*configuration);
   profile.counters.status = "unavailable";
   profile.counters.reason = missing;
@@ -101,30 +100,25 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
                         model::Profile& profile) {
   ports.progress.expect(work_of(session, profile.request));
   ports.progress.step(kCeilings);
-  auto ceilings = session.ceilings();
-  if (!ceilings) return ceilings.error();
+  HONE_TRY(ceilings, session.ceilings());
   profile.device = session.device();
   profile.device.ceilings = *ceilings;
 
-  auto shares = measure_baseline(session, session, workspace, ports, profile);
-  if (!shares) return shares.error();
+  HONE_TRY(shares, measure_baseline(session, session, workspace, ports, profile));
   add_headroom(session, session, *shares, profile);
   ports.documents.show_baseline(profile);
-  if (auto measured = measure_noise_floor(session, session, workspace, ports, profile); !measured)
-    return measured.error();
+  HONE_PROPAGATE(measure_noise_floor(session, session, workspace, ports, profile));
   ports.progress.step(kConfiguration);
-  auto configuration = session.configuration();
-  if (!configuration) return configuration.error();
+  HONE_TRY(configuration, session.configuration());
   profile.configuration = std::move(*configuration);
   if (faster_than_its_ceiling(profile)) {
     // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
     if (auto again = look_again(session, profile, ports); !again) return again;
   }
-  if (auto going = check_interrupt(ports, profile.command, AfterInterrupt::begins_anew); !going) return going.error();
+  HONE_PROPAGATE(check_interrupt(ports, profile.command, AfterInterrupt::begins_anew));
 
   ports.progress.step(kCounters);
-  auto counters = session.counters();
-  if (!counters) return counters.error();
+  HONE_TRY(counters, session.counters());
   profile.counters = std::move(*counters);
 
   const std::vector<std::string> disturbed = std::move(profile.baseline.observations.warnings);
@@ -135,8 +129,7 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   add_source_findings(session, profile);
 
   ports.progress.step(kOwnBenchmark);
-  auto rows = session.repository_benchmark(workspace.at("benchmarks"));
-  if (!rows) return rows.error();
+  HONE_TRY(rows, session.repository_benchmark(workspace.at("benchmarks")));
   profile.baseline.rows.insert(profile.baseline.rows.end(), rows->begin(), rows->end());
   for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
   return {};
@@ -147,14 +140,12 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
 base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request,
                                      const ProfileOptions& options, const Ports& ports) {
   // A name that does not exist is the user's mistake, not the machine's: it is said before any pre-flight.
-  auto session = repository.open(request);
-  if (!session) return session.error();
+  HONE_TRY(session, repository.open(request));
   const auto checks = repository.preflight(request);
-  if (auto going = check_interrupt(ports, options.command, AfterInterrupt::begins_anew); !going) return going.error();
-  if (auto ready = require(checks, ports); !ready) return ready.error();
-  auto workspace = Workspace::open(ports.files, options.workspace_root, request.kernel);
-  if (!workspace) return workspace.error();
-  if (auto snapshot = workspace->write_snapshot((*session)->snapshot()); !snapshot) return snapshot.error();
+  HONE_PROPAGATE(check_interrupt(ports, options.command, AfterInterrupt::begins_anew));
+  HONE_PROPAGATE(require(checks, ports));
+  HONE_TRY(workspace, Workspace::open(ports.files, options.workspace_root, request.kernel));
+  HONE_PROPAGATE(workspace->write_snapshot((*session)->snapshot()));
 
   model::Profile profile;
   profile.kernel = request.kernel;
@@ -166,22 +157,19 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   profile.request = (*session)->resolved(request);
   profile.baseline.x_name = (*session)->x_name();
   const std::string unmeasurable = (*session)->unmeasurable();
-  if (auto filled = unmeasurable.empty() ? fill(**session, *workspace, ports, profile)
-                                         : fill_from_source(**session, ports, profile);
-      !filled)
-    return filled.error();
+  HONE_PROPAGATE(unmeasurable.empty() ? fill(**session, *workspace, ports, profile)
+                                      : fill_from_source(**session, ports, profile));
   // A program that was stopped to tell something is no finding of the profile.
-  if (auto going = check_interrupt(ports, options.command, AfterInterrupt::begins_anew); !going) return going.error();
+  HONE_PROPAGATE(check_interrupt(ports, options.command, AfterInterrupt::begins_anew));
 
-  if (auto written = workspace->write("profile.json", model::to_json(profile)); !written) return written.error();
-  if (auto written = ports.documents.write_profile(*workspace, profile); !written) return written.error();
+  HONE_PROPAGATE(workspace->write("profile.json", model::to_json(profile)));
+  HONE_PROPAGATE(ports.documents.write_profile(*workspace, profile));
   ports.documents.show_profile(*workspace, profile);
   // Without a measurement there is nothing to ask: no stage can follow here.
   Decision decision;
   decision.choice = Choice::stop;
   if (unmeasurable.empty()) {
-    auto decided = confirm_plan(profile, *workspace, ports, (*session)->clock(), options);
-    if (!decided) return decided.error();
+    HONE_TRY(decided, confirm_plan(profile, *workspace, ports, (*session)->clock(), options));
     decision = std::move(*decided);
   }
   return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision), unmeasurable};

@@ -36,7 +36,7 @@ class Gauntlet {
     auto built = lab_.buildable().build(variant);
     if (!built) {
       if (built.error().kind == base::ErrorKind::interrupted) return built.error();
-      if (auto go = lab_.check_interrupt(); !go) return go.error();
+      HONE_PROPAGATE(lab_.check_interrupt());
       return end(model::VariantStatus::failed_to_compile,
                  built.error().found + (built.error().where.empty() ? "" : " (" + built.error().where + ")"));
     }
@@ -44,13 +44,11 @@ class Gauntlet {
     if (all_same(parent_))
       return end(model::VariantStatus::same_binary,
                  "machine code and launches are those of " + parent_.variant.id + " at every size: the same variant");
-    auto passed = pass_gate();
-    if (!passed) return passed.error();
+    HONE_TRY(passed, pass_gate());
     if (!*passed) return result_;
-    auto timed = time_all(predictions);
-    if (!timed) return timed.error();
+    HONE_TRY(timed, time_all(predictions));
     if (!*timed) return result_;
-    if (auto measured = measure_memory(); !measured) return measured.error();
+    HONE_PROPAGATE(measure_memory());
     judge();
     return result_;
   }
@@ -94,16 +92,14 @@ class Gauntlet {
     int done = 0;
     for (const repository::Cell& cell : cells) {
       lab_.ports().progress.advance(done++, static_cast<int>(cells.size()), cell.mode + " at " + cell.x_value);
-      auto against_v0 = time(original_, cell, result_.against_v0);
-      if (!against_v0) return against_v0.error();
+      HONE_TRY(against_v0, time(original_, cell, result_.against_v0));
       if (!*against_v0) return false;
       const bool in_scope = std::find(aim_.passes.begin(), aim_.passes.end(), cell.mode) != aim_.passes.end();
       const bool predicted = std::any_of(predictions.begin(), predictions.end(), [&](const model::Prediction& p) {
         return p.mode == cell.mode && p.x_value == cell.x_value;
       });
       if (!in_scope && !predicted) continue;
-      auto against_parent = time(parent_, cell, result_.against_parent);
-      if (!against_parent) return against_parent.error();
+      HONE_TRY(against_parent, time(parent_, cell, result_.against_parent));
       if (!*against_parent) return false;
     }
     result_.measured = true;
@@ -121,8 +117,7 @@ class Gauntlet {
       results.push_back(row);
       return true;
     }
-    auto trial = lab_.compare(baseline.variant, result_.contestant.variant, cell);
-    if (!trial) return trial.error();
+    HONE_TRY(trial, lab_.compare(baseline.variant, result_.contestant.variant, cell));
     const std::string where = cell.mode + " at " + cell.x_value + ": ";
     if (trial->outcome == Trial::Outcome::over_floor)
       return end(model::VariantStatus::over_floor, where + trial->reason), false;
@@ -136,12 +131,9 @@ class Gauntlet {
 
   base::Result<void> measure_memory() {
     for (const std::string& x_value : lab_.described().sizes()) {
-      auto before = lab_.memory(original_.variant, x_value);
-      if (!before) return before.error();
-      auto parent = lab_.memory(parent_.variant, x_value);
-      if (!parent) return parent.error();
-      auto after = lab_.memory(result_.contestant.variant, x_value);
-      if (!after) return after.error();
+      HONE_TRY(before, lab_.memory(original_.variant, x_value));
+      HONE_TRY(parent, lab_.memory(parent_.variant, x_value));
+      HONE_TRY(after, lab_.memory(result_.contestant.variant, x_value));
       result_.memory.push_back({x_value, before->peak_over_inputs_mb, after->peak_over_inputs_mb});
       against_parent_memory_.push_back({x_value, parent->peak_over_inputs_mb, after->peak_over_inputs_mb});
     }
@@ -194,8 +186,7 @@ Aim aim_of(Lab& lab) {
 }
 
 base::Result<Contestant> contestant_of(Lab& lab, const model::Variant& variant) {
-  auto built = lab.buildable().build(variant);
-  if (!built) return built.error();
+  HONE_TRY(built, lab.buildable().build(variant));
   return Contestant{variant, std::move(*built)};
 }
 

@@ -149,7 +149,7 @@ Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
   }
   const Gain gain = combined(comparisons);
   const std::string figure =
-      fmt::format("{} against its parent over {} cells, {} faster and {} slower beyond doubt",
+      fmt::format("{} against its parent over {} cells, {} significantly faster and {} slower",
                   model::speed_claim(gain.ratio, gain.ci_low, gain.ci_high), gain.cells, faster, slower);
   if (!failed.empty()) {
     const bool mixed = only_speed && faster > 0;
@@ -161,7 +161,7 @@ Ruling rule(const Aim& aim, const std::vector<CellResult>& against_parent,
   if (faster > 0 && slower > 0)
     return {model::VariantStatus::mixed, "faster in part (" + fastest + ") and slower in part: " + figure};
   if (gain.ci_low > 1) return {model::VariantStatus::rejected, "slower: " + figure};
-  return {model::VariantStatus::rejected, "no gain beyond doubt, and a tie goes to the incumbent: " + figure};
+  return {model::VariantStatus::rejected, "no significant gain, and a tie goes to the incumbent: " + figure};
 }
 
 }  // namespace hone::stages

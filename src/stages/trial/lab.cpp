@@ -118,7 +118,7 @@ model::Quantiles Lab::known_time(const repository::Cell& cell) const {
 
 base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::Settings& shipped,
                                    const model::Settings& settings) {
-  if (auto go = check_interrupt(); !go) return go.error();
+  HONE_PROPAGATE(check_interrupt());
   const std::string key =
       where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
   if (const Record* known = journal_.find("screened", key)) {
@@ -127,15 +127,14 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
   Record record;
   record.event = "screened";
   Estimate estimate{0, 1, false};
-  auto baseline = session_.subject_with(where, shipped);
-  if (!baseline) return baseline.error();
+  HONE_TRY(baseline, session_.subject_with(where, shipped));
   auto candidate = session_.subject_with(where, settings);
-  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
+  HONE_PROPAGATE(check_interrupt());  // a stop is no answer
   if (!candidate) {
     record.text["reason"] = one_line(candidate.error());
   } else {
     auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), options_.screening);
-    if (auto go = check_interrupt(); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt());
     if (!timed) {
       record.text["reason"] = one_line(timed.error());
     } else {
@@ -145,7 +144,7 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
   }
   record.numbers = {
       {"log_ratio", estimate.log_ratio}, {"deviation", estimate.deviation}, {"usable", estimate.usable ? 1.0 : 0.0}};
-  if (auto written = journal_.append(key, record); !written) return written.error();
+  HONE_PROPAGATE(journal_.append(key, record));
   return estimate;
 }
 
@@ -171,13 +170,12 @@ base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Va
 base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
                                   const measure::Budget& budget, const MakeSubject& make_baseline,
                                   const MakeSubject& make_candidate) {
-  if (auto go = check_interrupt(); !go) return go.error();
+  HONE_PROPAGATE(check_interrupt());
   if (const Record* known = journal_.find("compared", key)) return trial_of(*known);
-  auto baseline = make_baseline();
-  if (!baseline) return baseline.error();  // what is in production can not be run: nothing can be said about anything
+  HONE_TRY(baseline, make_baseline());  // what is in production can not be run: nothing can be said about anything
   Trial trial;
   auto candidate = make_candidate();
-  if (auto go = check_interrupt(); !go) return go.error();  // a stop is no answer
+  HONE_PROPAGATE(check_interrupt());  // a stop is no answer
   if (!candidate) {
     trial.reason = one_line(candidate.error());
   } else {
@@ -193,7 +191,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     if (comparison) {
       trial.outcome = Trial::Outcome::measured;
       trial.comparison = std::move(*comparison);
-      if (auto kept = keep_samples(samples_file, key, trial.comparison); !kept) return kept.error();
+      HONE_PROPAGATE(keep_samples(samples_file, key, trial.comparison));
     } else if (auto go = check_interrupt(); !go) {
       return go.error();
     } else {
@@ -203,7 +201,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
       trial.reason = one_line(comparison.error());
     }
   }
-  if (auto written = journal_.append(key, record_of(trial)); !written) return written.error();
+  HONE_PROPAGATE(journal_.append(key, record_of(trial)));
   return trial;
 }
 
@@ -236,7 +234,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
   // Enough at a time that the slowest of them does not leave the other compilers idle.
   const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
   for (std::size_t start = 0; start < missing.size(); start += batch) {
-    if (auto go = check_interrupt(); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt());
     const std::size_t end = std::min(start + batch, missing.size());
     std::atomic<std::size_t> next{start};
     const auto work = [&] {
@@ -252,14 +250,14 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     work();
     for (std::thread& thread : threads) thread.join();
     // A stop kills compilers too: their failures say nothing about the configurations.
-    if (auto go = check_interrupt(); !go) return go.error();
+    HONE_PROPAGATE(check_interrupt());
     for (std::size_t n = start; n < end; ++n) {
       Record record;
       record.event = "built";
       record.text = {{"code", all[missing[n]].code_hash},
                      {"launch", all[missing[n]].launch_hash},
                      {"error", all[missing[n]].error}};
-      if (auto written = journal_.append(keys[missing[n]], record); !written) return written.error();
+      HONE_PROPAGATE(journal_.append(keys[missing[n]], record));
     }
     ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()), "");
   }
@@ -267,7 +265,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
 }
 
 base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, repository::GateLevel level) {
-  if (auto go = check_interrupt(); !go) return go.error();
+  HONE_PROPAGATE(check_interrupt());
   const std::string key = signature(variant) + (level == repository::GateLevel::full ? "|full" : "|smoke");
   if (const Record* known = journal_.find("gate", key)) {
     repository::GateResult result;
@@ -278,14 +276,14 @@ base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, re
     return result;
   }
   auto result = session_.gate(variant, level);
-  if (auto go = check_interrupt(); !go) return go.error();  // a stop takes down what the gate runs, which is no verdict
+  HONE_PROPAGATE(check_interrupt());  // a stop takes down what the gate runs, which is no verdict
   if (!result) return result.error();
   Record record;
   record.event = "gate";
   record.text = {{"first_failure", result->first_failure}, {"detail", result->detail}};
   record.numbers = {
       {"passed", result->passed}, {"failed", result->failed}, {"error_over_bound", result->largest_error_over_bound}};
-  if (auto written = journal_.append(key, record); !written) return written.error();
+  HONE_PROPAGATE(journal_.append(key, record));
   return result;
 }
 
@@ -294,13 +292,12 @@ base::Result<repository::MemoryUse> Lab::memory(const model::Variant& variant, c
   if (const Record* known = journal_.find("memory", key)) {
     return repository::MemoryUse{known->number_at("peak"), known->number_at("saved"), known->number_at("caller")};
   }
-  auto use = session_.memory(variant, x_value);
-  if (!use) return use.error();
+  HONE_TRY(use, session_.memory(variant, x_value));
   Record record;
   record.event = "memory";
   record.numbers = {
       {"peak", use->peak_over_inputs_mb}, {"saved", use->saved_for_backward_mb}, {"caller", use->callers_peak_mb}};
-  if (auto written = journal_.append(key, record); !written) return written.error();
+  HONE_PROPAGATE(journal_.append(key, record));
   return use;
 }
 

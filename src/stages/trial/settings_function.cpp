@@ -171,8 +171,8 @@ base::Result<std::int64_t> parse_size(const std::string& x_value) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(x_value.data(), x_value.data() + x_value.size(), value);
   if (code != std::errc() || end != x_value.data() + x_value.size() || value < 0) {
-    return base::Error{base::ErrorKind::preflight, "sizes that are whole numbers, so that settings can follow them",
-                       "'" + x_value + "'", "the kernel's sizes", "give whole numbers with --sizes"};
+    return base::Error{base::ErrorKind::preflight, "sizes that are integers, so that settings can follow them",
+                       "'" + x_value + "'", "the kernel's sizes", "give integers with --sizes"};
   }
   return value;
 }

@@ -112,7 +112,7 @@ TEST(AManifest, OfCppHasNoBlocksAndOfCudaNeedsThem) {
 
 TEST(AManifest, IsBuiltForTypesThatDoublePrecisionCanJudge) {
   expect_refused("[\"fp32\"]", "[\"fp64\"]", "\"fp64", "double precision");
-  expect_refused("[\"fp32\"]", "{ fp32 = { SCALAR = [] } }", "[] }", "a whole number, or a text");
+  expect_refused("[\"fp32\"]", "{ fp32 = { SCALAR = [] } }", "[] }", "an integer, or a text");
   expect_refused("[\"fp32\"]", "{ fp32 = { T = \"float\" } }", "T =", "such as SCALAR");
 }
 

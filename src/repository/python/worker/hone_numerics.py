@@ -6,7 +6,7 @@ from hone_case import Implementation
 
 
 class _Poison:
-    """Memory that torch.empty hands out is filled with NaN (whole numbers: the largest), so what is not written shows."""
+    """Memory that torch.empty hands out is filled with NaN (integers: the largest), so what is not written shows."""
 
     def __enter__(self):
         self._was = (torch.are_deterministic_algorithms_enabled(), torch.utils.deterministic.fill_uninitialized_memory)

@@ -159,8 +159,7 @@ base::Result<std::unique_ptr<Module>> Module::read(std::string path, const std::
     return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
                        path, "save the file as UTF-8"};
   }
-  auto tree = parse(Language::python, parseable(bytes), path);
-  if (!tree) return tree.error();
+  HONE_TRY(tree, parse(Language::python, parseable(bytes), path));
   std::unique_ptr<Module> module(new Module());
   module->path_ = std::move(path);
   module->bytes_ = bytes;

@@ -197,7 +197,7 @@ base::Result<long long> whole_number(const Subject& subject, const Rewrite& rewr
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return bad_value(subject, rewrite, "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+    return bad_value(subject, rewrite, "an integer from " + std::to_string(least) + " to " + std::to_string(most),
                      text);
   return value;
 }
@@ -209,12 +209,10 @@ base::Result<Plan> plan_loop_stages(const Subject& subject, const Rewrite& rewri
   return plan_loops(subject, rewrite, requests, "num_stages",
                     [&](Editor& editor, int kernel, const KernelFlow& flow, const Loop& loop, const std::string& value,
                         const std::string& shared) -> base::Result<std::string> {
-                      const auto number = whole_number(subject, rewrite, value, 1, 8);
-                      if (!number) return number.error();
+                      HONE_TRY(number, whole_number(subject, rewrite, value, 1, 8));
                       std::string stages = value;
                       if (!shared.empty()) {
-                        const auto bytes = whole_number(subject, rewrite, shared, 1, 1 << 30);
-                        if (!bytes) return bytes.error();
+                        HONE_TRY(bytes, whole_number(subject, rewrite, shared, 1, 1 << 30));
                         stages = stages_that_fit(subject, kernel, flow, loop, *number, *bytes);
                         if (stages.empty()) return std::string("the size of its tiles can not be told");
                       }
@@ -241,8 +239,7 @@ base::Result<Plan> plan_loop_unrolling(const Subject& subject, const Rewrite& re
                         editor.replace(loop.iterated.child(Field::function), flow.language() + ".static_range");
                         return std::string();
                       }
-                      const auto number = whole_number(subject, rewrite, value, 2, 16);
-                      if (!number) return number.error();
+                      HONE_TRY(number, whole_number(subject, rewrite, value, 2, 16));
                       use_language_range(editor, flow, loop);
                       set_keyword(editor, loop, "loop_unroll_factor", value);
                       return std::string();

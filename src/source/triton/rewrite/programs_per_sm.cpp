@@ -78,8 +78,7 @@ std::string table_function(const std::string& name, const SizeTable& table, long
 
 base::Result<bool> change(const Subject& subject, const Rewrite& rewrite, const SmCount& count, const Request& request,
                           Editor& editor, Plan& plan) {
-  auto table = table_of(subject, rewrite, request, {{kKnob, 1, 64, false}});
-  if (!table) return table.error();
+  HONE_TRY(table, table_of(subject, rewrite, request, {{kKnob, 1, 64, false}}));
   const Function& function = subject.function(count.function);
   const auto everywhere = table->everywhere.find(kKnob);
   const long long otherwise = everywhere == table->everywhere.end() ? 1 : everywhere->second;
@@ -135,8 +134,7 @@ base::Result<Plan> plan_programs_per_sm(const Subject& subject, const Rewrite& r
                         subject.function(count.function).name + " counts its multiprocessors in an inner block");
       }
       done.push_back(&count);
-      const auto changed = change(subject, rewrite, count, request, editor, plan);
-      if (!changed) return changed.error();
+      HONE_TRY(changed, change(subject, rewrite, count, request, editor, plan));
     }
   }
   if (done.empty()) return not_here(subject, rewrite, "no such launch in the pass or of the kernel asked for");

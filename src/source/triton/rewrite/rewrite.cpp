@@ -124,8 +124,7 @@ std::string header_text(const std::string& header, const std::vector<std::string
 
 base::Result<Plan> plan_for(base::FileSystem& files, const std::string& path, const std::string& text,
                             const Entry& entry, const std::vector<Request>& requests) {
-  auto subject = Subject::read(files, path, text);
-  if (!subject) return subject.error();
+  HONE_TRY(subject, Subject::read(files, path, text));
   return entry.plan(**subject, entry.rewrite, requests);
 }
 
@@ -215,10 +214,8 @@ base::Result<Variant> compose(base::FileSystem& files, const std::string& path, 
     }
     const std::vector<Request> group(requests.begin() + static_cast<std::ptrdiff_t>(first),
                                      requests.begin() + static_cast<std::ptrdiff_t>(end));
-    auto plan = plan_for(files, path, variant.text, *entry, group);
-    if (!plan) return plan.error();
-    auto changed = apply(variant.text, std::move(plan->replacements), path);
-    if (!changed) return changed.error();
+    HONE_TRY(plan, plan_for(files, path, variant.text, *entry, group));
+    HONE_TRY(changed, apply(variant.text, std::move(plan->replacements), path));
     variant.text = std::move(*changed);
     variant.touched.insert(variant.touched.end(), plan->sites.begin(), plan->sites.end());
     notes.insert(notes.end(), plan->notes.begin(), plan->notes.end());
@@ -226,8 +223,7 @@ base::Result<Variant> compose(base::FileSystem& files, const std::string& path, 
   }
   const std::size_t place = header_place(variant.text);
   const bool crlf = text.find("\r\n") != std::string::npos;
-  auto edited = edit_and_audit(files, path, variant.text, {{place, place, header_text(header, notes, crlf)}});
-  if (!edited) return edited.error();
+  HONE_TRY(edited, edit_and_audit(files, path, variant.text, {{place, place, header_text(header, notes, crlf)}}));
   if (!edited->facts.problems.empty()) {
     // The parser lets pass some texts that are no Python (a line indented by itself); an edit can bring that to light.
     return base::Error{base::ErrorKind::usage, "a rewritten text without syntax errors", edited->facts.problems[0].what,

@@ -30,8 +30,7 @@ class SettingsPlanner {
     static const std::vector<KnobRange> ranges = {
         {"BLOCK_SIZE", 16, 1 << 16, true}, {"num_warps", 1, 32, true}, {"num_stages", 1, 8, false}};
     for (const Request& request : requests) {
-      auto table = table_of(subject_, rewrite_, request, ranges);
-      if (!table) return table.error();
+      HONE_TRY(table, table_of(subject_, rewrite_, request, ranges));
       if (table->empty()) return bad_value(subject_, rewrite_, "at least one value", "none");
       for (const Pass pass : {Pass::any, Pass::forward, Pass::backward}) {
         const bool shared = request.pass == Pass::any;

@@ -26,7 +26,7 @@ base::Result<SizeTable> table_of(const Subject& subject, const Rewrite& rewrite,
     const KnobRange* range = range_of(name);
     if (range == nullptr) return "the knobs " + names;
     if (value >= range->least && value <= range->most && (!range->power_of_two || is_power_of_two(value))) return "";
-    return name + " as a " + (range->power_of_two ? "power of two" : "whole number") + " from " +
+    return name + " as a " + (range->power_of_two ? "power of two" : "integer") + " from " +
            std::to_string(range->least) + " to " + std::to_string(range->most);
   };
   SizeTable table;
@@ -35,7 +35,7 @@ base::Result<SizeTable> table_of(const Subject& subject, const Rewrite& rewrite,
     long long value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool number = error == std::errc() && end == text.data() + text.size();
-    const std::string wrong = number || range_of(name) == nullptr ? check(name, value) : name + " as a whole number";
+    const std::string wrong = number || range_of(name) == nullptr ? check(name, value) : name + " as an integer";
     if (!wrong.empty()) return bad_value(subject, rewrite, wrong, name + "=" + text);
     table.everywhere[name] = value;
   }
