@@ -162,7 +162,7 @@ std::vector<Knob> cuda_row_knobs(const RowSpace& space, const Target& target) {
     knobs.push_back({"ROW_RING",
                      {0, 1},
                      true,
-                     "1: a row longer than the registers lies in a ring of shared memory, filled by a warp of its own",
+                     "1: a row longer than the registers lies in a circular shared-memory buffer, filled by a producer warp",
                      "reuse"});
   }
   return knobs;

@@ -39,7 +39,7 @@ constexpr std::array kStrategies{
              "the traffic",
              "narrower or recomputed values change rounding: the numerics gate decides",
              "fuse save recompute in_place inplace dtype"},
-    Strategy{"reuse", "Use of data while it is near",
+    Strategy{"reuse", "Data reuse (locality)",
              "work ordered so that a row or a tile is used again before it leaves the cache takes repeated reads off "
              "the memory",
              "a tile kept in registers or shared memory between its uses takes repeated reads off the L2 and DRAM",

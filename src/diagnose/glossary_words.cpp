@@ -142,7 +142,7 @@ const std::vector<WordText>& outcome_texts() {
       {"nothing to gain", "No variant was better than the kernel as it is.", "The comparison names v0 as the winner.",
        "The report says what is left.", kDiagnosis},
       {"at-ceiling", "Every pass is within 3 % of its measured ceiling.",
-       "The least bytes and operations over the time.", "Only fewer bytes, by fusing with neighbours, can bring more.",
+       "The minimum traffic and operations over the time.", "Only fewer bytes, by fusing with neighbours, can bring more.",
        kDiagnosis},
       {"nothing-found", "Nothing that was tried is better, although something is left below its ceiling.",
        "All variants of the plan were rejected.", "Write a variant yourself, or name a proposer.", kDiagnosis},

@@ -73,7 +73,7 @@ TEST_F(Build, TheFirstRunSaysWhatWillHappenAndHowLongBeforeItBegins) {
   const base::Outcome outcome = dev({"run", "rms_norm", "--quick"});
   EXPECT_EQ(outcome.exit_status, 0) << outcome.error;
   EXPECT_THAT(outcome.error, ::testing::MatchesRegex("dev: the first call installs what is missing and builds once, "
-                                                     "about 6 min on 2 cores; then 'hone run rms_norm --quick' "
+                                                     "about 3 min on 2 cores; then 'hone run rms_norm --quick' "
                                                      "begins\ndev: configuring build\n"));
   EXPECT_EQ(outcome.output, "hone run rms_norm --quick --autonomous\n");
 }
