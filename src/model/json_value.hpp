@@ -3,8 +3,10 @@
 // text from outside is bounded: depth, size and repeated names are refused while parsing, never met later.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +33,19 @@ class Json {
 
   Json() = default;  // null
   Json(bool value) : state_(value) {}
-  Json(int value) : state_(static_cast<std::int64_t>(value)) {}
-  Json(std::int64_t value) : state_(value) {}
-  Json(std::uint64_t value) : state_(value) {}
+  Json(std::signed_integral auto value) : state_(static_cast<std::int64_t>(value)) {}
+  Json(std::unsigned_integral auto value) : state_(static_cast<std::uint64_t>(value)) {}
   Json(double value);  // null where the value is not finite: JSON has no word for it
   Json(const char* value) : state_(std::string(value)) {}
   Json(std::string value) : state_(std::move(value)) {}
-  Json(std::optional<double> value) : Json(value ? Json(*value) : Json()) {}
+  template <std::convertible_to<Json> T>
+  Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
+  template <std::convertible_to<Json> T>
+  Json(const std::vector<T>& items) : state_(Array(items.begin(), items.end())) {}
+  template <std::convertible_to<Json> T>
+  Json(const std::map<std::string, T>& members) : Json(object()) {
+    for (const auto& [name, value] : members) add(name, value);
+  }
 
   static Json array(std::vector<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string, Json>> members = {});

@@ -1,42 +1,50 @@
 #include "model/kept_ceilings.hpp"
 
 #include "base/hash.hpp"
-#include "model/json_parts.hpp"
+#include "model/device_fields.hpp"
 
 namespace hone::model {
 
-std::string to_json(const KeptCeilings& kept) {
-  Json content = Json::object({{"device", kept.device},
-                               {"measured_by", kept.measured_by},
-                               {"quick", kept.quick},
-                               {"cache_looks", kept.cache_looks},
-                               {"ceilings", json_of(kept.ceilings)}});
-  const std::string hash = base::content_hash(content.dump_line());
-  return Json::object({{"schema", kCeilingsSchema}, {"content_hash", hash}, {"content", std::move(content)}}).dump();
+namespace {
+
+std::string hash_of(const Json& content) { return base::content_hash(content.dump_line()); }
+
+struct HashedCeilings {
+  KeptCeilings content;
+};
+
+template <class Archive>
+void fields(Archive& archive, of<HashedCeilings> auto& hashed) {
+  if constexpr (Archive::reads) {
+    std::string hash;
+    archive.required("content_hash", hash);
+    const Json* content = archive.object().find("content");
+    archive.check(content != nullptr && hash == hash_of(*content), "content_hash", "the hash of the content",
+                  [] { return "another"; });
+  } else {
+    archive.written("content_hash", hash_of(json_of(hashed.content)));
+  }
+  archive.required("content", hashed.content);
 }
 
-base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const std::string& where) {
-  const std::string remedy = "remove the file: the ceilings are measured anew";
-  HONE_TRY(tree, parse_json(json, where, remedy));
-  JsonFault fault;
-  const JsonFields document(&*tree, "", fault);
-  if (const std::string schema = document.text("schema"); schema != kCeilingsSchema)
-    document.refuse("schema", kCeilingsSchema, "'" + schema.substr(0, 80) + "'");
-  const Json* content = tree->find("content");
-  if (content == nullptr || document.text("content_hash") != base::content_hash(content->dump_line()))
-    document.refuse("content_hash", "the hash of the content", "another");
-  if (fault.any()) return fault.error(where, remedy);
-  const JsonFields fields = document.object("content");
-  KeptCeilings kept;
-  kept.device = fields.text("device");
-  kept.measured_by = fields.text("measured_by");
-  kept.quick = fields.boolean_or("quick", false);
-  kept.cache_looks = fields.count_or("cache_looks", 0);
-  kept.ceilings = read_ceilings(fields.object("ceilings"));
+}  // namespace
+
+void fields(auto& archive, of<KeptCeilings> auto& kept) {
+  archive.required("device", kept.device);
+  archive.required("measured_by", kept.measured_by);
+  archive.optional("quick", kept.quick);
+  archive.optional("cache_looks", kept.cache_looks);
+  archive.required("ceilings", kept.ceilings);
   for (const auto& [name, ceiling] : kept.ceilings.by_name)
-    if (!(ceiling.p20 > 0)) fields.refuse("ceilings", "rates and times above 0", name + " with 0");
-  if (fault.any()) return fault.error(where, remedy);
-  return kept;
+    archive.check(ceiling.p20 > 0, "ceilings", "rates and times above 0", [name = name] { return name + " with 0"; });
+}
+
+std::string to_json(const KeptCeilings& kept) { return write_document(kCeilingsSchema, HashedCeilings{kept}).dump(); }
+
+base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const std::string& where) {
+  HONE_TRY(hashed, parse_document<HashedCeilings>(json, kCeilingsSchema, where,
+                                                  "remove the file: the ceilings are measured anew"));
+  return std::move(hashed->content);
 }
 
 }  // namespace hone::model

@@ -30,7 +30,8 @@ struct ThreeWayRow {
 // reverted: a gate failed, it is not faster when measured anew, or the person said no. inconclusive: what could be measured here
 // does not tell.
 enum class Outcome { applied, at_ceiling, nothing_found, inconclusive, reverted };
-const char* word(Outcome value);
+template <>
+inline constexpr std::array kWords<Outcome>{"applied", "at-ceiling", "nothing-found", "inconclusive", "reverted"};
 
 struct Report {
   std::string kernel, created, hone_version, hone_commit, command;

@@ -423,16 +423,6 @@ OrderedJson op_json(const AuditedOp& op) {
 
 }  // namespace
 
-const char* word(Step step) {
-  switch (step) {
-    case Step::same: return "same";
-    case Step::unit: return "unit";
-    case Step::strided: return "strided";
-    case Step::unknown: return "unknown";
-  }
-  return "unknown";
-}
-
 std::string to_json(const Audit& audit) {
   OrderedJson j = {
       {"schema", kAuditSchema},

@@ -257,7 +257,8 @@ struct CudaSharedArray {
 // What the index of an access does from one thread to its neighbour (CUDA), or from one turn of the innermost loop to the next
 // (C++).
 enum class Step { same, unit, strided, unknown };
-const char* word(Step step);
+template <>
+inline constexpr std::array kWords<Step>{"same", "unit", "strided", "unknown"};
 
 // One access `base[index]` through a pointer or span that the kernel was given.
 struct ElementAccess {

@@ -4,7 +4,7 @@
 #include "counters/launch_record.hpp"
 #include "diagnose/glossary.hpp"
 #include "kernels/catalog/operation.hpp"
-#include "model/json_parts.hpp"
+#include "model/profile_fields.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
 #include "tests/cli/program_fixture.hpp"
 

@@ -6,8 +6,8 @@
 #include "cli/print_error.hpp"
 #include "counters/ncu_csv.hpp"
 #include "diagnose/launch.hpp"
-#include "model/json_parts.hpp"
 #include "model/json_value.hpp"
+#include "model/profile_fields.hpp"
 #include "render/format.hpp"
 #include "render/plots/roofline.hpp"
 #include "render/table.hpp"
@@ -40,8 +40,7 @@ std::string document(const counters::Capture& capture, const std::vector<KernelD
     kernel.add("bottleneck", model::json_of(diagnoses[i].bottleneck));
     kernel.add("share_of_ceiling_pct", Json(diagnoses[i].share_of_ceiling_pct));
     kernel.add("gain", diagnoses[i].gain);
-    kernel.add("strategy_order",
-               Json::list(diagnoses[i].strategy_order, [](const auto& step) { return model::json_of(step); }));
+    kernel.add("strategy_order", model::json_of(diagnoses[i].strategy_order));
     kernels.push(std::move(kernel));
   }
   return Json::object({{"schema", kCountersSchema},
@@ -51,8 +50,8 @@ std::string document(const counters::Capture& capture, const std::vector<KernelD
                                                 {"compute_capability", capture.compute_capability}})},
                        {"ceilings", ceilings.by_name.empty() ? Json() : model::json_of(ceilings)},
                        {"kernels", std::move(kernels)},
-                       {"pictures", model::json_of(pictures)},
-                       {"notes", model::json_of(capture.notes)}})
+                       {"pictures", pictures},
+                       {"notes", capture.notes}})
       .dump();
 }
 
