@@ -26,25 +26,33 @@ bool is_order(const Question& question, const std::vector<std::size_t>& order) {
          std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
-// The answer that an earlier run was given, as far as it led that run on.
-std::optional<Reply> answered_before(const Journal& journal, const std::string& key, const Question& question) {
-  const Record* record = journal.find(kAnswered, key);
-  if (record == nullptr) return std::nullopt;
+struct Answered {
+  std::string question, choice, alternative;
+  std::string at = {};  // the journal's own
+};
+
+template <class Archive>
+void fields(Archive& archive, model::of<Answered> auto& answered) {
+  archive.optional("question", answered.question, model::As::left_out_if_empty);
+  archive.optional("choice", answered.choice);
+  archive.optional("alternative", answered.alternative, model::As::left_out_if_empty);
+  if constexpr (Archive::reads) archive.optional("at", answered.at);
+}
+
+// As far as the answer that an earlier run was given led that run on.
+std::optional<Reply> reply_of(const Answered& answered, const Question& question) {
   Reply reply;
-  reply.alternative = record->text_at("alternative");
-  if (record->text_at("choice") == word(Choice::accept)) return reply.choice = Choice::accept, reply;
-  if (record->text_at("choice") == word(Choice::another) && names_one(question, reply.alternative))
+  reply.alternative = answered.alternative;
+  if (answered.choice == word(Choice::accept)) return reply.choice = Choice::accept, reply;
+  if (answered.choice == word(Choice::another) && names_one(question, reply.alternative))
     return reply.choice = Choice::another, reply;
   return std::nullopt;
 }
 
 base::Result<void> keep(Journal& journal, const std::string& key, const Question& question, const Reply& reply) {
   if (!reply.given || reply.choice == Choice::edit) return {};  // an edited plan has a record of its own
-  Record record;
-  record.event = kAnswered;
-  record.text = {{"question", question.headline}, {"choice", word(reply.choice)}};
-  if (reply.choice == Choice::another) record.text["alternative"] = reply.alternative;
-  return journal.append(key, std::move(record));
+  const std::string alternative = reply.choice == Choice::another ? reply.alternative : "";
+  return journal.append(kAnswered, key, Answered{question.headline, word(reply.choice), alternative});
 }
 
 }  // namespace
@@ -61,10 +69,11 @@ std::optional<Decision> decided_unasked(const Ports& ports, const Asking& asking
 base::Result<Decision> ask(const Ports& ports, Journal& journal, const std::string& key, const Question& question,
                            const Asking& asking) {
   Reply reply;
-  if (const auto before = answered_before(journal, key, question)) {
+  const auto answered = journal.find<Answered>(kAnswered, key);
+  if (const auto before = answered ? reply_of(*answered, question) : std::nullopt) {
     reply = *before;
     const std::string what = reply.choice == Choice::accept ? question.accept : "choose " + reply.alternative;
-    ports.progress.message("answered on " + journal.find(kAnswered, key)->text_at("at") + ", not asked again: " + what);
+    ports.progress.message("answered on " + answered->at + ", not asked again: " + what);
   } else {
     reply = ports.interaction.ask(question);
     // An answer that names nothing offered must never pass as consent.
@@ -77,12 +86,9 @@ base::Result<Decision> ask(const Ports& ports, Journal& journal, const std::stri
 }
 
 base::Result<void> forget_answer(Journal& journal, const std::string& key) {
-  const Record* record = journal.find(kAnswered, key);
-  if (record == nullptr || record->text_at("choice") == kSpent) return {};
-  Record spent;
-  spent.event = kAnswered;
-  spent.text = {{"choice", kSpent}};
-  return journal.append(key, std::move(spent));
+  const auto answered = journal.find<Answered>(kAnswered, key);
+  if (!answered || answered->choice == kSpent) return {};
+  return journal.append(kAnswered, key, Answered{"", kSpent, ""});
 }
 
 std::string key_of(const std::string& stage, const Question& question) {

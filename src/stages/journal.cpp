@@ -25,46 +25,27 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
   bool ours = false;
   for (const std::string& line : base::split(text, '\n')) {
     if (line.empty()) continue;
-    auto record = parse_line(line);
-    if (!record) {
+    auto read = parse_line(line);
+    if (!read) {
       ++journal.torn_;
-      continue;
-    }
-    if (record->event == "begin") {
-      ours = record->text_at("identity") == identity;
+    } else if (read->event == "begin") {
+      ours = read->text_at("identity") == identity;
     } else if (ours) {
-      const std::string key = record->text_at("key");
-      const std::string event = record->event;
-      journal.records_[{event, key}] = std::move(*record);
-      if (event != kAnswered && event != kPlanned) ++journal.resumed_;
+      if (read->event != kAnswered && read->event != kPlanned) ++journal.resumed_;
+      journal.lines_[{read->event, read->key}] = std::move(*read);
     }
   }
   journal.line_open_ = !text.empty() && text.back() != '\n';
-  if (!ours) {
-    Record begin;
-    begin.event = "begin";
-    begin.text = {{"identity", identity}, {"at", clock.utc()}};
-    HONE_PROPAGATE(journal.append_line(to_line(begin)));
-  }
+  if (!ours)
+    HONE_PROPAGATE(journal.append(
+        {"begin", "", model::Json::object({{"event", "begin"}, {"identity", identity}, {"at", clock.utc()}})}));
   return journal;
 }
 
-const Record* Journal::find(const std::string& event, const std::string& key) const {
-  const auto found = records_.find({event, key});
-  return found == records_.end() ? nullptr : &found->second;
-}
-
-base::Result<void> Journal::append(const std::string& key, Record record) {
-  record.text["key"] = key;
-  record.text["at"] = clock_->utc();
-  HONE_PROPAGATE(append_line(to_line(record)));
-  records_[{record.event, key}] = std::move(record);
-  return {};
-}
-
-base::Result<void> Journal::append_line(const std::string& line) {
-  HONE_PROPAGATE(files_->append(path_, (line_open_ ? "\n" : "") + line + "\n"));
+base::Result<void> Journal::append(JournalLine line) {
+  HONE_PROPAGATE(files_->append(path_, (line_open_ ? "\n" : "") + line.json.dump_line() + "\n"));
   line_open_ = false;
+  lines_[{line.event, line.key}] = std::move(line);
   return {};
 }
 

@@ -26,15 +26,25 @@ std::string run_identity(const model::Profile& profile);
 
 class Journal {
  public:
-  // Opens the journal for one run identity (profile, source, device). Records of another identity stay in the file and are
+  // Opens the journal for one run identity (profile, source, device). Lines of another identity stay in the file and are
   // not used. A torn line, as a kill leaves it, is skipped and counted.
   static base::Result<Journal> open(base::FileSystem& files, base::Clock& clock, const std::string& path,
                                     const std::string& identity);
 
-  // The latest record of `event` under `key`; nullptr when there is none.
-  const Record* find(const std::string& event, const std::string& key) const;
-  // Appends a record under `key` and remembers it. The line has reached the disk when it returns.
-  base::Result<void> append(const std::string& key, Record record);
+  // The latest entry of `event` under `key`; nothing when there is none that can be read.
+  template <class Entry>
+  std::optional<Entry> find(const std::string& event, const std::string& key) const {
+    const auto found = lines_.find({event, key});
+    return found == lines_.end() ? std::nullopt : found->second.template as<Entry>();
+  }
+  // Appends an entry under `key` and remembers it. The line has reached the disk when it returns.
+  template <class Entry>
+  base::Result<void> append(const std::string& event, const std::string& key, const Entry& entry) {
+    model::FieldWriter writer;
+    writer.written("event", event), writer.written("key", key), writer.written("at", clock_->utc());
+    fields(writer, entry);
+    return append({event, key, writer.take()});
+  }
 
   int resumed_records() const { return resumed_; }  // measurements of this identity, found at opening
   int torn_lines() const { return torn_; }
@@ -42,14 +52,14 @@ class Journal {
  private:
   Journal(base::FileSystem& files, base::Clock& clock, std::string path)
       : files_(&files), clock_(&clock), path_(std::move(path)) {}
-  base::Result<void> append_line(const std::string& line);
+  base::Result<void> append(JournalLine line);
 
   base::FileSystem* files_;
   base::Clock* clock_;
   std::string path_;
   bool line_open_ = false;  // the file's last line has no end: a kill tore it
   int resumed_ = 0, torn_ = 0;
-  std::map<std::pair<std::string, std::string>, Record> records_;
+  std::map<std::pair<std::string, std::string>, JournalLine> lines_;
 };
 
 }  // namespace hone::stages

@@ -50,16 +50,19 @@ Question question_about(const model::Profile& profile, bool alone) {
   return question;
 }
 
+struct Planned {
+  std::string steps;
+};
+
+void fields(auto& archive, model::of<Planned> auto& planned) { archive.required("steps", planned.steps); }
+
 base::Result<void> write_plan(const model::Profile& profile, const Workspace& workspace, const Ports& ports,
                               Journal& journal, const std::string& key) {
   if (auto written = workspace.write("profile.json", model::to_json(profile)); !written) return written;
   if (auto written = ports.documents.write_profile(workspace, profile); !written) return written;
   std::vector<std::string> steps;
   for (const model::StrategyStep& step : profile.strategy_order) steps.push_back(step.strategy);
-  Record record;
-  record.event = kPlanned;
-  record.text["steps"] = base::join_text(steps, ", ");
-  return journal.append(key, std::move(record));
+  return journal.append(kPlanned, key, Planned{base::join_text(steps, ", ")});
 }
 
 }  // namespace

@@ -1,28 +1,32 @@
-// Flat JSON objects, one a line: what the journals are made of. The only place of the stages that knows the JSON library.
+// JSON objects, one a line: what the journals are made of.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/fields.hpp"
+
 namespace hone::stages {
 
-// {"event": ..., text..., numbers..., lists...}; names of the three kinds never overlap.
-struct Record {
-  std::string event;
-  std::map<std::string, std::string> text;
-  std::map<std::string, double> numbers;
-  std::map<std::string, std::vector<double>> lists;
+// A line of a journal: what it is of, and the fields of an entry beside.
+struct JournalLine {
+  std::string event, key;
+  model::Json json;  // the whole line
 
-  std::string text_at(const std::string& name) const;  // empty when absent
-  double number_at(const std::string& name, double otherwise = 0) const;
+  std::string text_at(std::string_view name) const;  // empty when absent
+  // Nothing where a field is of another kind. What is null, as numbers that are not finite, is left as in a new entry.
+  template <class Entry>
+  std::optional<Entry> as() const {
+    model::JsonFault fault;
+    model::FieldReader reader(json, fault);
+    Entry entry;
+    fields(reader, entry);
+    return fault.any() ? std::nullopt : std::optional<Entry>(std::move(entry));
+  }
 };
-
-// One line without its end. Numbers that are not finite are written as null and read back as absent.
-std::string to_line(const Record& record);
-std::optional<Record> parse_line(std::string_view line);  // nothing for a torn or foreign line
+std::optional<JournalLine> parse_line(std::string_view line);  // nothing for a torn or foreign line
 
 // "schema" and "kernel" of a document without reading the rest; nothing when it is no JSON object.
 struct DocumentHead {
@@ -36,20 +40,5 @@ struct ReportHead {
   bool applied = false;
 };
 std::optional<ReportHead> parse_report_head(const std::string& json);
-
-// request.json of the proposer protocol (hone.proposal/1).
-struct ProposalRequest {
-  std::string kernel, best, original, variant_file, bottleneck;
-  std::vector<std::map<std::string, std::string>> tried;
-};
-std::string request_json(const ProposalRequest& request);
-
-// The answer of `hone compare` (hone.compare/1).
-struct PairText {
-  std::string x_value, mode, verdict, reason;
-  double ratio = 0, ci_low = 0, ci_high = 0, baseline_ms = 0, candidate_ms = 0;
-};
-std::string compare_json(const std::string& kernel, const std::string& device, const std::string& baseline,
-                         const std::string& candidate, const std::vector<PairText>& pairs);
 
 }  // namespace hone::stages

@@ -5,7 +5,7 @@
 #include "cli/bench_table.hpp"
 #include "cli/schemas.hpp"
 #include "stages/compare/compare.hpp"
-#include "stages/records.hpp"
+#include "stages/optimize/proposer.hpp"
 #include "tests/cli/program_fixture.hpp"
 
 namespace hone::cli {
@@ -31,7 +31,7 @@ TEST(Schemas, DescribeEverySavedDocument) {
        {test::sample_report_applied(), test::sample_report_reverted(), test::sample_report_nothing_to_gain()})
     EXPECT_THAT(test::schema_faults("report", model::to_json(report)), IsEmpty());
   stages::ProposalRequest request;
-  request.kernel = "rms_norm", request.tried = {{{"id", "v1"}}};
+  request.kernel = "rms_norm", request.tried = {{"v1", "v0", "", "accepted", ""}};
   EXPECT_THAT(test::schema_faults("proposal", stages::request_json(request)), IsEmpty());
   stages::CompareOutcome compared;
   compared.cells.push_back({{"4096", "forward"}, {}});

@@ -40,7 +40,7 @@ class CheckpointTest : public test::StageTest {
 TEST_F(CheckpointTest, AnAnswerIsKeptInTheJournalAndNotAskedForAgain) {
   person.replies = {{Choice::accept, ""}};
   EXPECT_EQ(asked().choice, Choice::accept);
-  EXPECT_THAT(*files.read("journal.jsonl"), HasSubstr("\"choice\":\"accept\""));
+  EXPECT_THAT(*files.read("journal.jsonl"), HasSubstr("\"choice\": \"accept\""));
   EXPECT_EQ(asked().choice, Choice::accept);
   EXPECT_EQ(person.questions.size(), 1u);
   EXPECT_THAT(progress.messages.back(), HasSubstr("not asked again"));
@@ -141,8 +141,8 @@ TEST_F(PlanTest, AnEditedPlanStandsInTheProfileAndTheJournalBeforeTheNextQuestio
   EXPECT_THAT(written->plan_note, HasSubstr("recommended was: Parameter sweep, less-traffic, prefetch"));
   EXPECT_TRUE(files.exists("optimization/rms_norm/profile.md"));
   const std::string journal = *files.read("optimization/rms_norm/journal.jsonl");
-  EXPECT_THAT(journal, HasSubstr("\"steps\":\"prefetch, parameter-sweep\""));
-  EXPECT_THAT(journal, HasSubstr("\"steps\":\"parameter-sweep, prefetch\""));
+  EXPECT_THAT(journal, HasSubstr("\"steps\": \"prefetch, parameter-sweep\""));
+  EXPECT_THAT(journal, HasSubstr("\"steps\": \"parameter-sweep, prefetch\""));
 
   // The same run again, as it is loaded after a kill.
   profile = *written;

@@ -30,7 +30,7 @@ class Resume : public StageTest {
     std::map<std::string, int> times;
     for (const std::string& line : base::split(*files.read("optimization/rms_norm/journal.jsonl"), '\n')) {
       const auto record = stages::parse_line(line);
-      if (record && record->event != "begin") ++times[record->event + " " + record->text_at("key")];
+      if (record && record->event != "begin") ++times[record->event + " " + record->key];
     }
     for (const auto& [key, count] : times) EXPECT_EQ(count, 1) << key;
   }
@@ -121,16 +121,20 @@ TEST_F(Resume, AnotherProfileDoesNotUseTheOldMeasurements) {
   EXPECT_GT(world.samples, 100);
 }
 
+struct Timed {
+  double ratio = 0;
+  std::string error = {};
+};
+
+void fields(auto& archive, model::of<Timed> auto& timed) {
+  archive.optional("ratio", timed.ratio);
+  archive.optional("error", timed.error);
+}
+
 class JournalTest : public ::testing::Test {
  protected:
   stages::Journal open(const std::string& identity = "run") {
     return *stages::Journal::open(files, clock, "w/journal.jsonl", identity);
-  }
-  stages::Record record(double value) {
-    stages::Record r;
-    r.event = "timed";
-    r.numbers["ratio"] = value;
-    return r;
   }
   base::MemoryFiles files;
   base::ManualClock clock;
@@ -139,29 +143,29 @@ class JournalTest : public ::testing::Test {
 TEST_F(JournalTest, ATornLastLineIsSkippedAndTheNextLineStartsAfresh) {
   {
     auto journal = open();
-    ASSERT_TRUE(journal.append("a", record(0.5)));
-    ASSERT_TRUE(journal.append("b", record(0.6)));
+    ASSERT_TRUE(journal.append("timed", "a", Timed{0.5}));
+    ASSERT_TRUE(journal.append("timed", "b", Timed{0.6}));
   }
   const std::string whole = *files.read("w/journal.jsonl");
   for (std::size_t cut = 1; cut < 60; ++cut) {
     ASSERT_TRUE(files.write_atomically("w/journal.jsonl", whole.substr(0, whole.size() - cut)));
     auto journal = open();
-    ASSERT_NE(journal.find("timed", "a"), nullptr);
-    EXPECT_EQ(journal.find("timed", "a")->number_at("ratio"), 0.5);
-    ASSERT_TRUE(journal.append("c", record(0.7)));
-    EXPECT_NE(open().find("timed", "c"), nullptr) << "cut " << cut;
+    ASSERT_NE(journal.find<Timed>("timed", "a"), std::nullopt);
+    EXPECT_EQ(journal.find<Timed>("timed", "a")->ratio, 0.5);
+    ASSERT_TRUE(journal.append("timed", "c", Timed{0.7}));
+    EXPECT_NE(open().find<Timed>("timed", "c"), std::nullopt) << "cut " << cut;
   }
 }
 
 TEST_F(JournalTest, OnlyGrows) {
   auto journal = open("first");
-  ASSERT_TRUE(journal.append("a", record(0.5)));
+  ASSERT_TRUE(journal.append("timed", "a", Timed{0.5}));
   const std::string before = *files.read("w/journal.jsonl");
   auto other = open("second");
-  EXPECT_EQ(other.find("timed", "a"), nullptr);
-  ASSERT_TRUE(other.append("a", record(0.9)));
+  EXPECT_EQ(other.find<Timed>("timed", "a"), std::nullopt);
+  ASSERT_TRUE(other.append("timed", "a", Timed{0.9}));
   EXPECT_EQ(files.read("w/journal.jsonl")->substr(0, before.size()), before);
-  EXPECT_EQ(open("first").find("timed", "a")->number_at("ratio"), 0.5);
+  EXPECT_EQ(open("first").find<Timed>("timed", "a")->ratio, 0.5);
 }
 
 TEST_F(JournalTest, ForeignLinesAndBytesDoNotBreakIt) {
@@ -169,10 +173,8 @@ TEST_F(JournalTest, ForeignLinesAndBytesDoNotBreakIt) {
                                      "not json\n[1,2]\n{\"event\":5}\n{\"event\":\"x\",\"y\":{}}\n\n\xff\xfe\n"));
   auto journal = open();
   EXPECT_EQ(journal.torn_lines(), 5);
-  stages::Record r = record(1);
-  r.text["error"] = "bytes \xff of a compiler";
-  ASSERT_TRUE(journal.append("a", r));
-  EXPECT_NE(open().find("timed", "a"), nullptr);
+  ASSERT_TRUE(journal.append("timed", "a", Timed{1, "bytes \xff of a compiler"}));
+  EXPECT_NE(open().find<Timed>("timed", "a"), std::nullopt);
 }
 
 }  // namespace

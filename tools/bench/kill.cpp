@@ -289,8 +289,8 @@ class Campaigns {
       }
       if (record->event == "begin")
         keys.clear();
-      else if (!keys[record->event].insert(record->text_at("key")).second)
-        complain(where + ": done twice: " + record->event + " " + record->text_at("key"));
+      else if (!keys[record->event].insert(record->key).second)
+        complain(where + ": done twice: " + record->event + " " + record->key);
     }
     return keys;
   }
@@ -306,9 +306,9 @@ class Campaigns {
     for (const std::string& name : value_or_fail(files_.list(workspace("samples")))) {
       for (const std::string& line : base::split(value_or_fail(files_.read(workspace("samples/" + name))), '\n')) {
         const auto record = stages::parse_line(line);
-        if (!record || record->event != "samples" || record->text_at("key").empty()) continue;
-        const bool fresh = seen.insert(record->text_at("key")).second;
-        if (fresh && keys["compared"].count(record->text_at("key")) == 0) ++unrecorded;
+        if (!record || record->event != "samples" || record->key.empty()) continue;
+        const bool fresh = seen.insert(record->key).second;
+        if (fresh && keys["compared"].count(record->key) == 0) ++unrecorded;
       }
     }
     if (unrecorded > 1) complain(fmt::format("{}: {} comparisons have samples and no record", where, unrecorded));

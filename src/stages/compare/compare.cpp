@@ -6,9 +6,9 @@
 
 #include "base/regular_file.hpp"
 #include "measure/protocol.hpp"
+#include "model/json_value.hpp"
 #include "stages/floors.hpp"
 #include "stages/optimize/optimize.hpp"
-#include "stages/records.hpp"
 
 namespace hone::stages {
 
@@ -119,13 +119,26 @@ base::Result<CompareOutcome> compare(repository::Session& session, const model::
 }
 
 std::string to_json(const CompareOutcome& outcome) {
-  std::vector<PairText> pairs;
-  for (const ComparedCell& c : outcome.cells) {
-    pairs.push_back({c.cell.x_value, c.cell.mode, model::word(c.comparison.verdict), c.comparison.reason,
-                     c.comparison.ratio, c.comparison.ci_low, c.comparison.ci_high, c.comparison.baseline_ms.p50,
-                     c.comparison.candidate_ms.p50});
-  }
-  return compare_json(outcome.kernel, outcome.device, outcome.baseline, outcome.candidate, pairs);
+  using model::Json;
+  const auto pair_of = [](const ComparedCell& compared) {
+    const model::Comparison& c = compared.comparison;
+    return Json::object({{"x_value", compared.cell.x_value},
+                         {"mode", compared.cell.mode},
+                         {"ratio", c.ratio},
+                         {"ci_low", c.ci_low},
+                         {"ci_high", c.ci_high},
+                         {"verdict", model::word(c.verdict)},
+                         {"reason", c.reason},
+                         {"baseline_ms", c.baseline_ms.p50},
+                         {"candidate_ms", c.candidate_ms.p50}});
+  };
+  return Json::object({{"schema", "hone.compare/1"},
+                       {"kernel", outcome.kernel},
+                       {"device", outcome.device},
+                       {"baseline", outcome.baseline},
+                       {"candidate", outcome.candidate},
+                       {"pairs", Json::list(outcome.cells, pair_of)}})
+      .dump();
 }
 
 }  // namespace hone::stages

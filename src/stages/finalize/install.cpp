@@ -8,38 +8,39 @@
 
 namespace hone::stages {
 
+template <class Archive>
+void fields(Archive& archive, model::of<Installation> auto& installation) {
+  archive.optional("number", installation.number);
+  archive.optional("variant", installation.variant);
+  archive.optional("at", installation.at);
+  archive.written("files", installation.files.size());
+  if constexpr (Archive::reads)
+    while (archive.has("path_" + std::to_string(installation.files.size()))) installation.files.emplace_back();
+  for (std::size_t i = 0; i < installation.files.size(); ++i) {
+    auto& file = installation.files[i];
+    const std::string n = std::to_string(i);
+    archive.optional("path_" + n, file.path);
+    archive.optional("copy_" + n, file.before_copy);
+    archive.optional("before_" + n, file.before_hash);
+    archive.optional("after_" + n, file.after_hash);
+    if constexpr (Archive::reads) file.existed = !file.before_copy.empty();
+  }
+}
+
 namespace {
 
+// A later state of an installation that a line before intended.
+struct Reached {
+  int number = 0;
+  std::string at;
+};
+
+void fields(auto& archive, model::of<Reached> auto& reached) {
+  archive.optional("number", reached.number);
+  archive.optional("at", reached.at);
+}
+
 constexpr const char* kJournal = "install/journal.jsonl";
-
-Record record_of(const Installation& installation) {
-  Record record;
-  record.event = installation.state;
-  record.text = {{"variant", installation.variant}, {"at", installation.at}};
-  record.numbers = {{"number", installation.number}, {"files", static_cast<double>(installation.files.size())}};
-  for (std::size_t i = 0; i < installation.files.size(); ++i) {
-    const Installation::File& file = installation.files[i];
-    const std::string n = std::to_string(i);
-    record.text["path_" + n] = file.path, record.text["copy_" + n] = file.before_copy;
-    record.text["before_" + n] = file.before_hash, record.text["after_" + n] = file.after_hash;
-  }
-  return record;
-}
-
-Installation installation_of(const Record& record) {
-  Installation installation;
-  installation.number = static_cast<int>(record.number_at("number"));
-  installation.variant = record.text_at("variant"), installation.at = record.text_at("at"),
-  installation.state = record.event;
-  for (int i = 0; i < static_cast<int>(record.number_at("files")); ++i) {
-    const std::string n = std::to_string(i);
-    Installation::File file{record.text_at("path_" + n), record.text_at("copy_" + n), record.text_at("before_" + n),
-                            record.text_at("after_" + n), false};
-    file.existed = !file.before_copy.empty();
-    installation.files.push_back(file);
-  }
-  return installation;
-}
 
 base::Error changed_meanwhile(const std::string& path, const std::string& expected) {
   return {
@@ -56,12 +57,12 @@ base::Result<Installer> Installer::open(const Workspace& workspace, base::Clock&
   if (!workspace.files().exists(path)) return installer;
   HONE_TRY(text, workspace.files().read(path));
   for (const std::string& line : base::split(*text, '\n')) {
-    const auto record = parse_line(line);
-    if (!record) continue;
-    if (record->event == "intended")
-      installer.last_ = installation_of(*record);
-    else if (installer.last_ && installer.last_->number == static_cast<int>(record->number_at("number")))
-      installer.last_->state = record->event;
+    const auto noted = parse_line(line);
+    if (!noted) continue;
+    if (auto intended = noted->as<Installation>(); intended && noted->event == "intended")
+      installer.last_ = std::move(*intended);
+    const auto reached = noted->as<Reached>();
+    if (installer.last_ && reached && installer.last_->number == reached->number) installer.last_->state = noted->event;
   }
   installer.line_open_ = !text->empty() && text->back() != '\n';
   return installer;
@@ -79,15 +80,15 @@ std::string Installer::state_of(const Installation::File& file) const {
 }
 
 base::Result<void> Installer::note(const std::string& state, const std::string& reason) {
-  Record record;
-  if (state == "intended") record = record_of(*last_);
-  record.event = state;
-  record.text["reason"] = reason, record.text["at"] = clock_->utc();
-  record.numbers["number"] = last_->number;
-  if (auto written =
-          workspace_.files().append(workspace_.at(kJournal), (line_open_ ? "\n" : "") + to_line(record) + "\n");
-      !written)
-    return written;
+  model::FieldWriter line;
+  line.written("event", state), line.written("reason", reason);
+  const Reached reached{last_->number, clock_->utc()};
+  if (state == "intended")
+    fields(line, *last_);
+  else
+    fields(line, reached);
+  HONE_PROPAGATE(
+      workspace_.files().append(workspace_.at(kJournal), (line_open_ ? "\n" : "") + line.take().dump_line() + "\n"));
   line_open_ = false;
   last_->state = state;
   if (unverified_ != nullptr) *unverified_ = state == "intended" || state == "applied";

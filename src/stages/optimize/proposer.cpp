@@ -10,11 +10,66 @@
 #include "stages/trial/scope.hpp"
 #include "stages/unified_diff.hpp"
 
+namespace hone::model {
+
+template <>
+inline constexpr std::array kWords<stages::ProposerAnswer::Kind>{"proposal", "nothing-more", "failed"};
+
+}  // namespace hone::model
+
 namespace hone::stages {
+
+constexpr int kNothingMore = 10;  // exit status by the contract
+
+// A proposal without its predictions, which its hypothesis holds.
+template <class Archive>
+void fields(Archive& archive, model::of<ProposerAnswer> auto& answer) {
+  archive.required("kind", answer.kind);
+  archive.optional("reason", answer.reason);
+  if (answer.kind != ProposerAnswer::Kind::proposal) return;
+  auto& proposal = answer.proposal;
+  std::string variant;
+  if constexpr (!Archive::reads) {
+    model::Variant named = proposal.variant;
+    named.id = "proposed";  // a variant file has a name; the loop gives the real one
+    variant = model::to_json(named);
+  }
+  archive.required("variant", variant);
+  if constexpr (Archive::reads) {
+    auto read = model::parse_variant(variant, "journal.jsonl");
+    archive.check(read.ok(), "variant", "a variant", [&] { return read.error().found; });
+    if (read) proposal.variant = std::move(*read);
+  }
+  archive.required("hypothesis", proposal.hypothesis);
+  archive.optional("changes", proposal.changes);
+  archive.optional("diff", proposal.diff);
+}
+
+void fields(auto& archive, model::of<TriedVariant> auto& tried) {
+  archive.required("id", tried.id);
+  archive.required("parent", tried.parent);
+  archive.required("strategy", tried.strategy);
+  archive.required("status", tried.status);
+  archive.required("reason", tried.reason);
+}
+
+std::string request_json(const ProposalRequest& request) {
+  using model::Json;
+  return Json::object(
+             {{"schema", "hone.proposal/1"},
+              {"kernel", request.kernel},
+              {"asked", "one change of the original source that makes the kernel faster and keeps its results"},
+              {"original", request.original},
+              {"best", request.best},
+              {"bottleneck", request.bottleneck},
+              {"write", Json::object({{"variant", request.variant_file}, {"hypothesis", "hypothesis.md"}})},
+              {"nothing_more_exit_status", kNothingMore},
+              {"tried", model::json_of(request.tried)}})
+      .dump();
+}
 
 namespace {
 
-constexpr int kNothingMore = 10;                       // exit status by the contract
 constexpr std::uint64_t kOutputLimitBytes = 1u << 20;  // of its standard output and error; more is dropped
 constexpr std::size_t kLargestTextBytes = 4u << 20;    // of variant.* and hypothesis.md
 
@@ -55,9 +110,7 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
   request.kernel = lab.profile().kernel, request.best = best.id, request.original = main_name;
   request.variant_file = "variant." + lab.changeable().variant_file_extension();
   request.bottleneck = model::word(lab.profile().bottleneck.cls);
-  for (const TriedVariant& t : tried)
-    request.tried.push_back(
-        {{"id", t.id}, {"parent", t.parent}, {"strategy", t.strategy}, {"status", t.status}, {"reason", t.reason}});
+  request.tried = tried;
   return write("request.json", request_json(request));
 }
 
@@ -137,39 +190,6 @@ base::Result<ProposerAnswer> run(Lab& lab, const std::string& relative_folder, c
   return read_answer(lab, folder, best);
 }
 
-ProposerAnswer answer_of(Lab& lab, const Record& record) {
-  ProposerAnswer answer;
-  answer.reason = record.text_at("reason");
-  const std::string kind = record.text_at("kind");
-  if (kind == "nothing-more") answer.kind = ProposerAnswer::Kind::nothing_more;
-  if (kind != "proposal") return answer;
-  auto variant = model::parse_variant(record.text_at("variant"), "journal.jsonl");
-  if (!variant) return failed("its recorded answer can not be read");
-  answer.kind = ProposerAnswer::Kind::proposal;
-  answer.proposal.variant = std::move(*variant);
-  answer.proposal.hypothesis = record.text_at("hypothesis");
-  answer.proposal.changes = record.text_at("changes");
-  answer.proposal.diff = record.text_at("diff");
-  answer.proposal.predictions = predictions_of(answer.proposal.hypothesis, all_cells(lab.described()));
-  return answer;
-}
-
-Record record_of(const ProposerAnswer& answer) {
-  static constexpr const char* kKinds[] = {"proposal", "nothing-more", "failed"};
-  Record record;
-  record.event = "proposed";
-  record.text = {{"kind", kKinds[static_cast<int>(answer.kind)]}, {"reason", answer.reason}};
-  if (answer.kind == ProposerAnswer::Kind::proposal) {
-    model::Variant named = answer.proposal.variant;
-    named.id = "proposed";  // a variant file has a name; the loop gives the real one
-    record.text["variant"] = model::to_json(named);
-    record.text["hypothesis"] = answer.proposal.hypothesis;
-    record.text["changes"] = answer.proposal.changes;
-    record.text["diff"] = answer.proposal.diff;
-  }
-  return record;
-}
-
 }  // namespace
 
 std::vector<model::Prediction> predictions_of(const std::string& hypothesis,
@@ -200,15 +220,18 @@ base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Var
   std::string key = std::to_string(number) + "|" + lab.options().proposer + "|" + signature(best);
   for (const TriedVariant& t : tried) key += "|" + t.id + " " + t.status;
   // A proposal stands; a failure may have been mended since.
-  if (const Record* known = lab.journal().find("proposed", key); known && known->text_at("kind") != "failed")
-    return answer_of(lab, *known);
+  auto known = lab.journal().find<ProposerAnswer>("proposed", key);
+  if (known && known->kind != ProposerAnswer::Kind::failed) {
+    known->proposal.predictions = predictions_of(known->proposal.hypothesis, all_cells(lab.described()));
+    return std::move(*known);
+  }
   lab.ports().progress.step("ask the proposer for a variant");
   const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
   HONE_PROPAGATE(lay_out(lab, folder, best, tried, notes_files));
   auto answer = run(lab, folder, best);
   HONE_PROPAGATE(lab.check_interrupt());
   if (!answer) return answer.error();
-  HONE_PROPAGATE(lab.journal().append(key, record_of(*answer)));
+  HONE_PROPAGATE(lab.journal().append("proposed", key, *answer));
   return answer;
 }
 

@@ -24,6 +24,13 @@ struct TriedVariant {
   std::string id, parent, strategy, status, reason;
 };
 
+// request.json (hone.proposal/1).
+struct ProposalRequest {
+  std::string kernel, best, original, variant_file, bottleneck;
+  std::vector<TriedVariant> tried;
+};
+std::string request_json(const ProposalRequest& request);
+
 // Asks once. `number` names the folder proposer/{number}; an answer that is in the journal is not asked for again. Errors only
 // for hone's own files and a stop by the user.
 base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,

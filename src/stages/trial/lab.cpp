@@ -9,56 +9,80 @@
 #include "base/hash.hpp"
 #include "stages/trial/settings_function.hpp"
 
+namespace hone::model {
+
+template <>
+inline constexpr std::array kWords<stages::Trial::Outcome>{"measured", "over-floor", "untrusted", "failed"};
+
+}  // namespace hone::model
+
+namespace hone::repository {
+
+void fields(auto& archive, model::of<GateResult> auto& gate) {
+  archive.optional("first_failure", gate.first_failure);
+  archive.optional("detail", gate.detail);
+  archive.optional("passed", gate.passed);
+  archive.optional("failed", gate.failed);
+  archive.optional("error_over_bound", gate.largest_error_over_bound);
+}
+
+void fields(auto& archive, model::of<MemoryUse> auto& use) {
+  archive.optional("peak", use.peak_over_inputs_mb);
+  archive.optional("saved", use.saved_for_backward_mb);
+  archive.optional("caller", use.callers_peak_mb);
+}
+
+}  // namespace hone::repository
+
 namespace hone::stages {
+
+template <class Archive>
+void fields(Archive& archive, model::of<Trial> auto& trial) {
+  auto& comparison = trial.comparison;
+  archive.optional("outcome", trial.outcome);
+  archive.optional("reason", trial.reason);
+  archive.optional("verdict", comparison.verdict);
+  archive.optional("judged", comparison.reason);
+  archive.optional("ratio", comparison.ratio);
+  archive.optional("ci_low", comparison.ci_low);
+  archive.optional("ci_high", comparison.ci_high);
+  archive.optional("wall_ratio", comparison.wall_ratio);
+  archive.optional("pairs", comparison.pairs);
+  archive.optional("discarded", comparison.discarded);
+  archive.optional("baseline_p20", comparison.baseline_ms.p20);
+  archive.optional("baseline_p50", comparison.baseline_ms.p50);
+  archive.optional("baseline_p80", comparison.baseline_ms.p80);
+  archive.optional("candidate_p20", comparison.candidate_ms.p20);
+  archive.optional("candidate_p50", comparison.candidate_ms.p50);
+  archive.optional("candidate_p80", comparison.candidate_ms.p80);
+  archive.optional("samples", comparison.baseline_ms.samples);
+  if constexpr (Archive::reads) comparison.candidate_ms.samples = comparison.baseline_ms.samples;
+}
+
+void fields(auto& archive, model::of<BuiltSettings> auto& built) {
+  archive.optional("code", built.code_hash);
+  archive.optional("launch", built.launch_hash);
+  archive.optional("error", built.error);
+}
 
 namespace {
 
 // A kill loses the notes of at most these, or of four for each compiler at work; the compiler's cache keeps the rest.
 constexpr std::size_t kBuildsBetweenRecords = 16;
 
-Record record_of(const Trial& trial) {
-  static constexpr const char* kOutcomes[] = {"measured", "over-floor", "untrusted", "failed"};
-  const model::Comparison& c = trial.comparison;
-  Record record;
-  record.event = "compared";
-  record.text = {{"outcome", kOutcomes[static_cast<int>(trial.outcome)]},
-                 {"reason", trial.reason},
-                 {"verdict", model::word(c.verdict)},
-                 {"judged", c.reason}};
-  record.numbers = {{"ratio", c.ratio},
-                    {"ci_low", c.ci_low},
-                    {"ci_high", c.ci_high},
-                    {"wall_ratio", c.wall_ratio},
-                    {"pairs", c.pairs},
-                    {"discarded", c.discarded},
-                    {"baseline_p20", c.baseline_ms.p20},
-                    {"baseline_p50", c.baseline_ms.p50},
-                    {"baseline_p80", c.baseline_ms.p80},
-                    {"candidate_p20", c.candidate_ms.p20},
-                    {"candidate_p50", c.candidate_ms.p50},
-                    {"candidate_p80", c.candidate_ms.p80},
-                    {"samples", c.baseline_ms.samples}};
-  return record;
-}
+struct Screening {
+  Estimate estimate{0, 1, false};
+  std::string reason;  // why it could not be timed
+};
 
-Trial trial_of(const Record& r) {
-  Trial trial;
-  const std::string outcome = r.text_at("outcome");
-  trial.outcome = outcome == "measured"     ? Trial::Outcome::measured
-                  : outcome == "over-floor" ? Trial::Outcome::over_floor
-                  : outcome == "untrusted"  ? Trial::Outcome::untrusted
-                                            : Trial::Outcome::failed;
-  trial.reason = r.text_at("reason");
-  model::Comparison& c = trial.comparison;
-  c.ratio = r.number_at("ratio"), c.ci_low = r.number_at("ci_low"), c.ci_high = r.number_at("ci_high");
-  c.wall_ratio = r.number_at("wall_ratio");
-  c.pairs = static_cast<int>(r.number_at("pairs")), c.discarded = static_cast<int>(r.number_at("discarded"));
-  const int samples = static_cast<int>(r.number_at("samples"));
-  c.baseline_ms = {r.number_at("baseline_p20"), r.number_at("baseline_p50"), r.number_at("baseline_p80"), samples};
-  c.candidate_ms = {r.number_at("candidate_p20"), r.number_at("candidate_p50"), r.number_at("candidate_p80"), samples};
-  c.verdict = model::parse<model::Verdict>(r.text_at("verdict")).value_or(model::Verdict::unresolved);
-  c.reason = r.text_at("judged");
-  return trial;
+template <class Archive>
+void fields(Archive& archive, model::of<Screening> auto& screened) {
+  archive.optional("reason", screened.reason, model::As::left_out_if_empty);
+  archive.optional("log_ratio", screened.estimate.log_ratio);
+  archive.optional("deviation", screened.estimate.deviation);
+  int usable = screened.estimate.usable ? 1 : 0;
+  archive.optional("usable", usable);
+  if constexpr (Archive::reads) screened.estimate.usable = usable > 0;
 }
 
 // Standard deviation of log(median), from the spread of the samples: (p80 - p20) is 1.68 standard deviations of a normal
@@ -121,31 +145,26 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
   HONE_PROPAGATE(check_interrupt());
   const std::string key =
       where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
-  if (const Record* known = journal_.find("screened", key)) {
-    return Estimate{known->number_at("log_ratio"), known->number_at("deviation", 1), known->number_at("usable") > 0};
-  }
-  Record record;
-  record.event = "screened";
-  Estimate estimate{0, 1, false};
+  if (const auto known = journal_.find<Screening>("screened", key)) return known->estimate;
+  Screening screened;
   HONE_TRY(baseline, session_.subject_with(where, shipped));
   auto candidate = session_.subject_with(where, settings);
   HONE_PROPAGATE(check_interrupt());  // a stop is no answer
   if (!candidate) {
-    record.text["reason"] = one_line(candidate.error());
+    screened.reason = one_line(candidate.error());
   } else {
     auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), options_.screening);
     HONE_PROPAGATE(check_interrupt());
     if (!timed) {
-      record.text["reason"] = one_line(timed.error());
+      screened.reason = one_line(timed.error());
     } else {
       const model::Quantiles &a = (*timed)[0].device_ms, &b = (*timed)[1].device_ms;
-      estimate = {std::log(b.p50 / a.p50), std::max(std::hypot(median_deviation(a), median_deviation(b)), 0.002), true};
+      const double deviation = std::max(std::hypot(median_deviation(a), median_deviation(b)), 0.002);
+      screened.estimate = {std::log(b.p50 / a.p50), deviation, true};
     }
   }
-  record.numbers = {
-      {"log_ratio", estimate.log_ratio}, {"deviation", estimate.deviation}, {"usable", estimate.usable ? 1.0 : 0.0}};
-  HONE_PROPAGATE(journal_.append(key, record));
-  return estimate;
+  HONE_PROPAGATE(journal_.append("screened", key, screened));
+  return screened.estimate;
 }
 
 base::Result<Trial> Lab::compare_settings(const repository::Cell& where, const model::Settings& baseline,
@@ -171,7 +190,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
                                   const measure::Budget& budget, const MakeSubject& make_baseline,
                                   const MakeSubject& make_candidate) {
   HONE_PROPAGATE(check_interrupt());
-  if (const Record* known = journal_.find("compared", key)) return trial_of(*known);
+  if (const auto known = journal_.find<Trial>("compared", key)) return *known;
   HONE_TRY(baseline, make_baseline());  // what is in production can not be run: nothing can be said about anything
   Trial trial;
   auto candidate = make_candidate();
@@ -201,17 +220,17 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
       trial.reason = one_line(comparison.error());
     }
   }
-  HONE_PROPAGATE(journal_.append(key, record_of(trial)));
+  HONE_PROPAGATE(journal_.append("compared", key, trial));
   return trial;
 }
 
 base::Result<void> Lab::keep_samples(const std::string& file, const std::string& key,
                                      const model::Comparison& comparison) {
-  Record record;
-  record.event = "samples";
-  record.text["key"] = key;
-  record.lists = {{"baseline_ns", comparison.baseline_samples_ns}, {"candidate_ns", comparison.candidate_samples_ns}};
-  return ports_.files.append(workspace_.at(file), to_line(record) + "\n");
+  const auto line = model::Json::object({{"event", "samples"},
+                                         {"key", key},
+                                         {"baseline_ns", comparison.baseline_samples_ns},
+                                         {"candidate_ns", comparison.candidate_samples_ns}});
+  return ports_.files.append(workspace_.at(file), line.dump_line() + "\n");
 }
 
 base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, const std::vector<std::string>& sizes,
@@ -221,8 +240,8 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     keys.push_back(pass + "|" + sizes[i] + "|" + settings_text(settings[i]));
-    if (const Record* known = journal_.find("built", keys[i]))
-      all[i] = {known->text_at("code"), known->text_at("launch"), known->text_at("error")};
+    if (auto known = journal_.find<BuiltSettings>("built", keys[i]))
+      all[i] = std::move(*known);
     else
       missing.push_back(i);
   }
@@ -251,14 +270,8 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     for (std::thread& thread : threads) thread.join();
     // A stop kills compilers too: their failures say nothing about the configurations.
     HONE_PROPAGATE(check_interrupt());
-    for (std::size_t n = start; n < end; ++n) {
-      Record record;
-      record.event = "built";
-      record.text = {{"code", all[missing[n]].code_hash},
-                     {"launch", all[missing[n]].launch_hash},
-                     {"error", all[missing[n]].error}};
-      HONE_PROPAGATE(journal_.append(keys[missing[n]], record));
-    }
+    for (std::size_t n = start; n < end; ++n)
+      HONE_PROPAGATE(journal_.append("built", keys[missing[n]], all[missing[n]]));
     ports_.progress.advance(static_cast<int>(all.size() - missing.size() + end), static_cast<int>(all.size()), "");
   }
   return all;
@@ -267,37 +280,19 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
 base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, repository::GateLevel level) {
   HONE_PROPAGATE(check_interrupt());
   const std::string key = signature(variant) + (level == repository::GateLevel::full ? "|full" : "|smoke");
-  if (const Record* known = journal_.find("gate", key)) {
-    repository::GateResult result;
-    result.passed = static_cast<int>(known->number_at("passed"));
-    result.failed = static_cast<int>(known->number_at("failed"));
-    result.largest_error_over_bound = known->number_at("error_over_bound");
-    result.first_failure = known->text_at("first_failure"), result.detail = known->text_at("detail");
-    return result;
-  }
+  if (auto known = journal_.find<repository::GateResult>("gate", key)) return std::move(*known);
   auto result = session_.gate(variant, level);
   HONE_PROPAGATE(check_interrupt());  // a stop takes down what the gate runs, which is no verdict
   if (!result) return result.error();
-  Record record;
-  record.event = "gate";
-  record.text = {{"first_failure", result->first_failure}, {"detail", result->detail}};
-  record.numbers = {
-      {"passed", result->passed}, {"failed", result->failed}, {"error_over_bound", result->largest_error_over_bound}};
-  HONE_PROPAGATE(journal_.append(key, record));
+  HONE_PROPAGATE(journal_.append("gate", key, *result));
   return result;
 }
 
 base::Result<repository::MemoryUse> Lab::memory(const model::Variant& variant, const std::string& x_value) {
   const std::string key = signature(variant) + "|" + x_value;
-  if (const Record* known = journal_.find("memory", key)) {
-    return repository::MemoryUse{known->number_at("peak"), known->number_at("saved"), known->number_at("caller")};
-  }
+  if (const auto known = journal_.find<repository::MemoryUse>("memory", key)) return *known;
   HONE_TRY(use, session_.memory(variant, x_value));
-  Record record;
-  record.event = "memory";
-  record.numbers = {
-      {"peak", use->peak_over_inputs_mb}, {"saved", use->saved_for_backward_mb}, {"caller", use->callers_peak_mb}};
-  HONE_PROPAGATE(journal_.append(key, record));
+  HONE_PROPAGATE(journal_.append("memory", key, *use));
   return use;
 }
 
