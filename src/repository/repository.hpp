@@ -12,6 +12,7 @@
 #include "repository/counted.hpp"
 #include "repository/described.hpp"
 #include "repository/judged.hpp"
+#include "repository/preflight_check.hpp"
 #include "repository/timed.hpp"
 
 namespace hone::repository {
@@ -20,12 +21,6 @@ struct KernelEntry {
   std::string name, description;
   int tier = 0;
   std::vector<std::string> passes, dtypes;
-};
-
-struct PreflightCheck {
-  std::string name, found, remedy;  // remedy only where it did not pass
-  bool passed = true;
-  bool required = true;  // a failed one that is not required is a note
 };
 
 // One kernel on one device with one request: everything that can be done to it.

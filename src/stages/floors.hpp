@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "model/profile.hpp"
 #include "model/timing.hpp"
-#include "repository/repository.hpp"
+#include "repository/timed.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::stages {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "repository/repository.hpp"
+#include "repository/described.hpp"
 #include "stages/workspace.hpp"
 
 namespace hone::stages {

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(Includes, OfTheWholeTreeFollowTheFloorTable) {
   const Files files = read_files(HONE_SOURCE_DIR, {"src", "kernels"}, {".cpp", ".hpp", ".h", ".cu", ".cuh", ".inl"});
@@ -28,6 +29,13 @@ TEST(Includes, EveryFolderOfSrcIsAFloor) {
         << name << " has no row in tests/house/floors.hpp";
   }
   EXPECT_GT(folders, 0u);
+}
+
+// Else a test of a step would have to make up a whole repository.
+TEST(Includes, StagesTakeTheInterfacesOfAKernelAndNoSession) {
+  const Files files = read_files(HONE_SOURCE_DIR, {"src/stages"}, {".cpp", ".hpp"});
+  EXPECT_GT(files.size(), 40u);
+  for (const auto& [path, content] : files) EXPECT_THAT(content, Not(HasSubstr("repository/repository.hpp"))) << path;
 }
 
 TEST(Includes, AnArrowThatPointsUpIsAFaultWithItsPlace) {

@@ -23,7 +23,7 @@ class CheckpointTest : public test::StageTest {
     question.alternatives = {"v1"};
   }
   Journal journal() {
-    auto opened = Journal::open(files, world.clock, "journal.jsonl", "a run");
+    auto opened = Journal::open(files, session.clock(), "journal.jsonl", "a run");
     EXPECT_TRUE(opened);
     return std::move(*opened);
   }
@@ -118,7 +118,8 @@ TEST_F(CheckpointTest, AStepOfThePlanTellsReasonEvidenceBoundAndRisk) {
 class PlanTest : public CheckpointTest {
  protected:
   Decision confirmed() {
-    auto decision = confirm_plan(profile, workspace(), ports, world.clock, {false, false, "hone optimize rms_norm"});
+    auto decision =
+        confirm_plan(profile, workspace(), ports, session.clock(), {false, false, "hone optimize rms_norm"});
     EXPECT_TRUE(decision);
     return *decision;
   }
@@ -151,8 +152,8 @@ TEST_F(PlanTest, AnEditedPlanStandsInTheProfileAndTheJournalBeforeTheNextQuestio
 }
 
 TEST_F(PlanTest, OptimizeFollowsTheEditedPlanAndKeepsWhatWasMeasured) {
-  world.sources["changed\n"] = {0.9, 0.9};
-  world.proposals["prefetch"] = {test::source_proposal(world, "changed\n")};
+  kernel.sources["changed\n"] = {0.9, 0.9};
+  session.proposals["prefetch"] = {test::source_proposal(kernel, "changed\n")};
   ASSERT_TRUE(optimize(options()));
   reorder(profile, {2, 0}, "2026-01-02T03:04:05Z");
   const auto outcome = optimize(options());
@@ -173,8 +174,8 @@ TEST_F(PlanTest, OptimizeFollowsTheEditedPlanAndKeepsWhatWasMeasured) {
 }
 
 TEST_F(PlanTest, TheWinnerThatAPersonChoseIsChosenAgainWhenTheRunGoesOn) {
-  world.sources["changed\n"] = {0.9, 0.9};
-  world.proposals["prefetch"] = {test::source_proposal(world, "changed\n")};
+  kernel.sources["changed\n"] = {0.9, 0.9};
+  session.proposals["prefetch"] = {test::source_proposal(kernel, "changed\n")};
   auto asking = options();
   asking.autonomous = false;
   person.replies = {{Choice::another, "v1"}};

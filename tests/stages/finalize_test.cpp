@@ -20,18 +20,18 @@ class Finalize : public StageTest {
  protected:
   // A workspace after profile and optimize: v1 (sweep) and v2 (a change of the source, the winner), both accepted.
   Finalize() {
-    world.sizes = {"1024", "4096"};
-    world.held_out.clear();
-    world.sources["changed text\n"] = {0.9, 0.9};
-    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+    kernel.sizes = {"1024", "4096"};
+    session.held_out.clear();
+    kernel.sources["changed text\n"] = {0.9, 0.9};
+    session.proposals["less-traffic"] = {source_proposal(kernel, "changed text\n")};
     use_strategies({"less-traffic"});
     EXPECT_TRUE(workspace().write("profile.json", model::to_json(profile)));
-    EXPECT_TRUE(workspace().write_snapshot(open_session(world)->snapshot()));
+    EXPECT_TRUE(workspace().write_snapshot(session.snapshot()));
     const auto outcome = optimize(options());
     EXPECT_TRUE(outcome);
     EXPECT_EQ(outcome->comparison.winner, "v2");
-    world.events.clear();
-    world.samples = 0;
+    kernel.events.clear();
+    session.samples = 0;
   }
 
   base::Result<stages::FinalizeOutcome> finalize(const std::string& variant = "", bool autonomous = true) {
@@ -41,12 +41,11 @@ class Finalize : public StageTest {
     o.command = "hone finalize rms_norm";
     o.next_command = "hone verify rms_norm";
     const auto work = workspace();
-    if (auto recovered = stages::recover_installation(work, world.clock); !recovered) return recovered.error();
-    const auto session = open_session(world);
-    return stages::finalize(*session, o, work, ports);
+    if (auto recovered = stages::recover_installation(work, session.clock()); !recovered) return recovered.error();
+    return stages::finalize(stages::Kernel::of(session), o, work, ports);
   }
-  bool installed() { return files.exists(world.production_file); }
-  std::string production() { return installed() ? *files.read(world.production_file) : ""; }
+  bool installed() { return files.exists(kernel.installed_file); }
+  std::string production() { return installed() ? *files.read(kernel.installed_file) : ""; }
 };
 
 TEST_F(Finalize, RefusesAProfileOfAnotherDeviceBeforeItTouchesAnything) {
@@ -66,7 +65,7 @@ TEST_F(Finalize, CeilingsMeasuredUnderLoadAreLookedAtAgainBeforeAWinnerIsTakenBa
   const auto outcome = finalize();  // the second look finds the true ceilings
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   EXPECT_EQ(outcome->ending, Ending::applied) << outcome->report.reason;
-  EXPECT_EQ(std::count(world.events.begin(), world.events.end(), "ceilings again"), 1);
+  EXPECT_EQ(std::count(kernel.events.begin(), kernel.events.end(), "ceilings again"), 1);
   for (const auto& row : outcome->report.three_way)
     EXPECT_LE(row.share_of_ceiling_pct, 105) << "every share is taken against the last look: " << row.provider;
   ASSERT_FALSE(outcome->report.profile.headroom.empty());
@@ -102,8 +101,8 @@ TEST_F(Finalize, AppliesTheWinnerAfterTheFullGateAndMeasuresAnew) {
 }
 
 TEST_F(Finalize, ABusyMachineDoesNotLoseTheTable) {
-  world.load = [this](int samples) {
-    return world.events.back().find("eager") != std::string::npos && samples % 3 == 0 ? 3.0 : 1.0;
+  session.load = [this](int samples) {
+    return kernel.events.back().find("eager") != std::string::npos && samples % 3 == 0 ? 3.0 : 1.0;
   };
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
@@ -113,7 +112,7 @@ TEST_F(Finalize, ABusyMachineDoesNotLoseTheTable) {
 
 // A round of all subjects takes seconds here; the time aimed at would hold none.
 TEST_F(Finalize, ASlowDeviceEndsInAReport) {
-  world.load = [](int) { return 700.0; };
+  session.load = [](int) { return 700.0; };
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   EXPECT_EQ(outcome->ending, Ending::applied) << outcome->report.reason;
@@ -123,8 +122,8 @@ TEST_F(Finalize, ASlowDeviceEndsInAReport) {
 }
 
 TEST_F(Finalize, ASlowBaselineIsNotTimedAgain) {
-  world.eager_factor = 100;
-  for (const std::string& x : world.sizes)
+  session.eager_factor = 100;
+  for (const std::string& x : kernel.sizes)
     profile.baseline.rows.push_back({x, "full", "eager", "speed", "ms", 60, 64, 70, 3, model::Source::measured});
   ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
   auto outcome = finalize();
@@ -145,7 +144,7 @@ TEST_F(Finalize, ASlowBaselineIsNotTimedAgain) {
 
 // Four busy processes on two cores: most runs take two to four times as long, none is quiet for long.
 TEST_F(Finalize, ABusyMachineEndsInAReportToo) {
-  world.load = [](int samples) { return 2 + std::sin(samples * 0.7) + (samples % 3 == 0 ? 1.5 : 0); };
+  session.load = [](int samples) { return 2 + std::sin(samples * 0.7) + (samples % 3 == 0 ? 1.5 : 0); };
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   EXPECT_TRUE(files.exists("optimization/rms_norm/report.md"));
@@ -161,13 +160,13 @@ TEST_F(Finalize, ABusyMachineEndsInAReportToo) {
 TEST_F(Finalize, WhatCanNotBeMeasuredAnewIsTakenBackAndReportedAsInconclusive) {
   for (const std::string call : {"build", "subject", "sample"}) {
     bool gated = false;
-    world.gate = [&](const model::Variant&, repository::GateLevel) {
+    session.judge = [&](const model::Variant&, repository::GateLevel) {
       gated = true;
       repository::GateResult result;
       result.passed = 1;
       return result;
     };
-    world.fails = [&](const std::string& asked) { return gated && asked.rfind(call + " v", 0) == 0; };
+    kernel.fails = [&](const std::string& asked) { return gated && asked.rfind(call + " v", 0) == 0; };
     auto outcome = finalize();
     ASSERT_TRUE(outcome) << call << ": " << base::describe(outcome.error());
     EXPECT_EQ(outcome->ending, Ending::inconclusive) << call;
@@ -183,7 +182,7 @@ TEST_F(Finalize, WhatCanNotBeMeasuredAnewIsTakenBackAndReportedAsInconclusive) {
 TEST_F(Finalize, ARowThatDecidesNothingMayBeMissing) {
   for (const std::string call :
        {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v0"}) {
-    world.fails = [&](const std::string& asked) { return asked == call; };
+    kernel.fails = [&](const std::string& asked) { return asked == call; };
     auto outcome = finalize();
     ASSERT_TRUE(outcome) << call << ": " << base::describe(outcome.error());
     EXPECT_EQ(outcome->ending, Ending::applied) << call << ": " << outcome->report.reason;
@@ -196,7 +195,7 @@ TEST_F(Finalize, ARowThatDecidesNothingMayBeMissing) {
 TEST_F(Finalize, MemoryThatIsTheGoalMustBeMeasured) {
   profile.request.goal = "memory";
   ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
-  world.fails = [](const std::string& asked) { return asked == "memory v2" || asked == "memory v1"; };
+  kernel.fails = [](const std::string& asked) { return asked == "memory v2" || asked == "memory v1"; };
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   EXPECT_EQ(outcome->ending, Ending::inconclusive);
@@ -204,12 +203,12 @@ TEST_F(Finalize, MemoryThatIsTheGoalMustBeMeasured) {
 }
 
 TEST_F(Finalize, AGainThatTheNoiseHidesIsInconclusive) {
-  world.sources["changed text\n"] = {1, 1};
-  const auto tuned = world.time_ms;
-  world.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
-    return tuned(pass, x, world.shipped(pass, x));
+  kernel.sources["changed text\n"] = {1, 1};
+  const auto tuned = session.time_ms;
+  session.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
+    return tuned(pass, x, kernel.shipped(pass, x));
   };
-  world.noise = 0.3;
+  session.noise = 0.3;
   auto outcome = finalize();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   EXPECT_EQ(outcome->ending, Ending::inconclusive) << outcome->report.reason;
@@ -241,8 +240,8 @@ TEST_F(Finalize, AComparisonThatToldNothingIsInconclusive) {
 }
 
 TEST_F(Finalize, FasterThanThePhysicsFloorAnewIsAFailedGate) {
-  world.sources["changed text\n"] = {0.2, 0.2};
-  world.gate = [](const model::Variant& variant, repository::GateLevel) {
+  kernel.sources["changed text\n"] = {0.2, 0.2};
+  session.judge = [](const model::Variant& variant, repository::GateLevel) {
     repository::GateResult result;
     result.passed = 1;
     result.failed = variant.id == "v1" ? 1 : 0;
@@ -259,7 +258,7 @@ TEST_F(Finalize, FasterThanThePhysicsFloorAnewIsAFailedGate) {
 TEST_F(Finalize, OnlyCellsWithOtherMachineCodeDecide) {
   const auto work = workspace();
   auto v1 = *work.load_variant("v1");
-  v1.settings["backward"] = open_session(world)->original().settings["backward"];
+  v1.settings["backward"] = session.original().settings["backward"];
   ASSERT_TRUE(work.write("rms_norm_v1_settings.json", model::to_json(v1)));
   auto outcome = finalize("v1");
   ASSERT_TRUE(outcome);
@@ -271,7 +270,7 @@ TEST_F(Finalize, OnlyCellsWithOtherMachineCodeDecide) {
 }
 
 TEST_F(Finalize, FallsBackToTheNextBestAcceptedVariant) {
-  world.sources["changed text\n"].full_failure = "columns = 1031: y[0][1030]: error 3 > bound 0.1";
+  kernel.sources["changed text\n"].full_failure = "columns = 1031: y[0][1030]: error 3 > bound 0.1";
   auto outcome = finalize();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->ending, Ending::applied);
@@ -282,7 +281,7 @@ TEST_F(Finalize, FallsBackToTheNextBestAcceptedVariant) {
 }
 
 TEST_F(Finalize, RevertsWhenEveryCandidateFailsAndSaysSoFirst) {
-  world.gate = [](const model::Variant&, repository::GateLevel level) {
+  session.judge = [](const model::Variant&, repository::GateLevel level) {
     repository::GateResult result;
     result.passed = 10;
     if (level == repository::GateLevel::full) result.failed = 1, result.first_failure = "dx: nan";
@@ -300,7 +299,7 @@ TEST_F(Finalize, RevertsWhenEveryCandidateFailsAndSaysSoFirst) {
 }
 
 TEST_F(Finalize, AGateWithoutACaseIsAFailure) {
-  world.gate = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
+  session.judge = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
   auto outcome = finalize();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->ending, Ending::reverted);
@@ -308,11 +307,11 @@ TEST_F(Finalize, AGateWithoutACaseIsAFailure) {
 }
 
 TEST_F(Finalize, WhatIsNotFasterWhenMeasuredAnewIsTakenBack) {
-  const auto tuned = world.time_ms;
-  world.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
-    return tuned(pass, x, world.shipped(pass, x));
+  const auto tuned = session.time_ms;
+  session.time_ms = [&, tuned](const std::string& pass, std::int64_t x, const model::Settings&) {
+    return tuned(pass, x, kernel.shipped(pass, x));
   };
-  world.sources["changed text\n"] = {1, 1};
+  kernel.sources["changed text\n"] = {1, 1};
   auto outcome = finalize();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->ending, Ending::reverted);
@@ -348,7 +347,7 @@ TEST_F(Finalize, TornOrForeignInputsAreRefused) {
 }
 
 TEST_F(Finalize, ChangedProductionStopsAnAutonomousRunAndIsAskedAboutOtherwise) {
-  world.production_source = "edited since\n";
+  kernel.source = "edited since\n";
   auto stopped = finalize();
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, base::ErrorKind::preflight);
@@ -415,14 +414,14 @@ TEST_F(Finalize, APersonMayTakeItBackOrChooseAnother) {
 TEST_F(Finalize, WhatAPersonChoseIsAskedAgainOnlyAfterItsEnd) {
   person.present = true;
   person.replies = {{stages::Choice::another, "v1"}};
-  world.on_sample = [&](int) { interrupted = !person.questions.empty(); };  // while v1 is measured anew
+  session.on_sample = [&](int) { interrupted = !person.questions.empty(); };  // while v1 is measured anew
   const auto stopped = finalize("", false);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
   EXPECT_FALSE(installed());
 
   interrupted = false;
-  world.on_sample = nullptr;
+  session.on_sample = nullptr;
   person.replies = {{stages::Choice::accept, ""}};
   const auto resumed = finalize("", false);
   ASSERT_TRUE(resumed) << base::describe(resumed.error());
@@ -449,7 +448,7 @@ TEST_F(Finalize, WhatTheSweepHasTriedIsNotCalledUntried) {
 }
 
 TEST_F(Finalize, AStopRestoresProduction) {
-  world.on_sample = [&](int samples) { interrupted = interrupted || samples == 40; };
+  session.on_sample = [&](int samples) { interrupted = interrupted || samples == 40; };
   auto stopped = finalize();
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
@@ -463,7 +462,7 @@ TEST_F(Finalize, AStopInAGateIsNoFailedGate) {
   ports.unverified = &unverified;
   for (const bool answered : {true, false}) {
     interrupted = false;
-    world.gate = [&](const model::Variant&, repository::GateLevel) {
+    session.judge = [&](const model::Variant&, repository::GateLevel) {
       EXPECT_TRUE(unverified) << "ending now would leave in production what no gate has passed";
       interrupted = true;
       repository::GateResult result;
@@ -477,7 +476,7 @@ TEST_F(Finalize, AStopInAGateIsNoFailedGate) {
     EXPECT_FALSE(unverified);
   }
   interrupted = false;
-  world.gate = nullptr;
+  session.judge = nullptr;
   ASSERT_TRUE(finalize());
   EXPECT_TRUE(installed());
   EXPECT_FALSE(unverified);
@@ -489,7 +488,7 @@ TEST_F(Finalize, AStopTakesBackNothingThatAnEarlierRunVerified) {
   use_strategies({});  // profiled again, with the installed settings as the original
   ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
   ASSERT_TRUE(optimize(options()));
-  world.on_sample = [&](int) { interrupted = true; };
+  session.on_sample = [&](int) { interrupted = true; };
   EXPECT_EQ(finalize("v0").error().kind, base::ErrorKind::interrupted) << "stopped before anything was installed";
   EXPECT_EQ(production(), kept);
 }

@@ -1,7 +1,7 @@
 // Ceilings are measured again before a time is called too fast; a kernel need only have times for that.
 #include "stages/floors.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/stages/stage_fixture.hpp"
 
@@ -9,24 +9,14 @@ namespace hone::stages {
 namespace {
 
 // A device whose ceilings were measured beside other load: each look finds half the floor of the one before.
-struct LoadedDevice final : repository::Timed {
-  using Subject = base::Result<std::unique_ptr<measure::Subject>>;
-  Subject subject(const model::Variant&, const repository::Cell&) override { return error; }
-  Subject subject_with(const repository::Cell&, const model::Settings&) override { return error; }
-  base::Result<repository::MemoryUse> memory(const model::Variant&, const std::string&) override { return error; }
-  base::Clock& clock() override { return manual; }
-  base::Result<model::Ceilings> ceilings() override { return model::Ceilings{}; }
-  base::Result<model::Ceilings> ceilings_again() override { return floor_ms /= 2, model::Ceilings{}; }
-  repository::PassFloor floor(const repository::Cell&) override { return {1, 1, floor_ms, floor_ms, "copy"}; }
-  double floor_ms = 8;
-  base::ManualClock manual;
-  base::Error error{base::ErrorKind::internal, "no run", "one", "", ""};
-};
-
-class FloorsTest : public test::StageTest {
+class FloorsTest : public test::StepTest {
  protected:
-  FloorsTest() { profile.headroom.push_back({"1024", "forward", 8, 2, 0.25, 1, 1, "copy", 0, 8}); }
-  LoadedDevice device;
+  FloorsTest() {
+    profile.headroom.push_back({"1024", "forward", 8, 2, 0.25, 1, 1, "copy", 0, 8});
+    device.floor_ms = [](const std::string&, std::int64_t) { return 8.0; };
+    device.floor_of_second_look = 0.5;
+  }
+  test::FakeTimed device;
   const repository::Cell cell{"1024", "forward"};
 };
 
@@ -41,14 +31,14 @@ TEST_F(FloorsTest, WhatIsNotBelowTheFloorCostsNoLook) {
   Floors floors(device, profile, ports);
   EXPECT_TRUE(floors.judge(cell, [](double) { return base::Result<model::Comparison>(model::Comparison{}); }));
   EXPECT_FALSE(floors.looked());
-  EXPECT_DOUBLE_EQ(device.floor_ms, 8);
+  EXPECT_THAT(device.kernel.events, ::testing::Not(::testing::Contains("ceilings again")));
 }
 
 TEST_F(FloorsTest, LooksAreFewAndTheFirstThatHelpsIsTheLast) {
   Floors floors(device, profile, ports);
   for (int i = 0; i < Floors::kMostLooks; ++i) EXPECT_TRUE(*floors.look_again());
   EXPECT_FALSE(*floors.look_again());
-  EXPECT_DOUBLE_EQ(floors.at(cell).physics_floor_ms, 2);
+  EXPECT_DOUBLE_EQ(floors.at(cell).physics_floor_ms, 2 / 1.02);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 using stages::Ending;
 using ::testing::HasSubstr;
 
-class AManifestInTheStages : public ManifestTest {
+class AManifestInTheStages : public ManifestTest,
+                             protected test::ScriptedPorts<base::SystemFiles, base::SystemProcesses> {
  protected:
   void SetUp() override {
     ManifestTest::SetUp();
@@ -48,7 +49,10 @@ class AManifestInTheStages : public ManifestTest {
     stages::ProfileOptions options;
     options.workspace_root = folder_ / "work";
     options.autonomous = true;
-    auto outcome = stages::profile(**opened, request(), options, ports_);
+    auto session = (*opened)->open(request());
+    ASSERT_TRUE(session) << base::describe(session.error());
+    auto outcome =
+        stages::profile(**session, **session, **session, (*opened)->preflight(request()), request(), options, ports);
     ASSERT_TRUE(outcome) << base::describe(outcome.error());
     profile_ = outcome->profile;
   }
@@ -60,7 +64,7 @@ class AManifestInTheStages : public ManifestTest {
     options.proposer = proposer;
     options.max_variants = 3;
     auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
-    auto outcome = stages::optimize(**session, profile_, options, *workspace, ports_);
+    auto outcome = stages::optimize(stages::Kernel::of(**session), profile_, options, *workspace, ports);
     EXPECT_TRUE(outcome) << base::describe(outcome.error());
     return outcome ? outcome->comparison : model::ComparisonDocument{};
   }
@@ -68,7 +72,8 @@ class AManifestInTheStages : public ManifestTest {
     auto session = (*repository())->open(profile_.request);
     EXPECT_TRUE(session);
     auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
-    auto outcome = stages::compare(**session, profile_, {a, b, {}, 0, "hone compare", {}}, *workspace, ports_);
+    auto outcome =
+        stages::compare(stages::Kernel::of(**session), profile_, {a, b, {}, 0, "hone compare", {}}, *workspace, ports);
     EXPECT_TRUE(outcome) << base::describe(outcome.error());
     return outcome ? *outcome : stages::CompareOutcome{};
   }
@@ -78,7 +83,7 @@ class AManifestInTheStages : public ManifestTest {
     stages::FinalizeOptions options;
     options.autonomous = true;
     auto workspace = stages::Workspace::open(files_, folder_ / "work", "row_scale");
-    auto outcome = stages::finalize(**session, options, *workspace, ports_);
+    auto outcome = stages::finalize(stages::Kernel::of(**session), options, *workspace, ports);
     EXPECT_TRUE(outcome) << base::describe(outcome.error());
     return outcome ? *outcome : stages::FinalizeOutcome{};
   }
@@ -86,13 +91,6 @@ class AManifestInTheStages : public ManifestTest {
   base::ManualClock time_;
   std::unique_ptr<test::TimedDevice> timed_;
   std::unique_ptr<test::RecordingDevice> recorded_;
-  base::MemoryFiles nothing_;
-  test::FakeWorld world_{nothing_};
-  test::NotingDocuments documents_{world_};
-  test::ScriptedPerson person_;
-  test::QuietProgress progress_;
-  std::atomic<bool> interrupted_{false};
-  stages::Ports ports_{files_, processes_, documents_, person_, progress_, interrupted_};
   model::Profile profile_;
 };
 

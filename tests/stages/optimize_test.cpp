@@ -19,8 +19,8 @@ class Optimize : public StageTest {
   // Runs with one strategy that proposes `text` with `behaviour`; returns the summary of that variant (v2).
   model::VariantSummary try_source(const SourceBehaviour& behaviour,
                                    const std::vector<model::Prediction>& predictions = {}) {
-    world.sources["changed text\n"] = behaviour;
-    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n", predictions)};
+    kernel.sources["changed text\n"] = behaviour;
+    session.proposals["less-traffic"] = {source_proposal(kernel, "changed text\n", predictions)};
     use_strategies({"less-traffic"});
     auto outcome = optimize(options());
     EXPECT_TRUE(outcome) << (outcome ? "" : base::describe(outcome.error()));
@@ -30,10 +30,10 @@ class Optimize : public StageTest {
   }
   // Every settings takes the same time, and the floor is this share of it.
   void hold_at_share_of_floor(double share) {
-    world.time_ms = [](const std::string&, std::int64_t x, const model::Settings&) {
+    session.time_ms = [](const std::string&, std::int64_t x, const model::Settings&) {
       return 1e-3 * static_cast<double>(x);
     };
-    world.floor_ms = [share](const std::string&, std::int64_t x) { return share * 1e-3 * static_cast<double>(x); };
+    session.floor_ms = [share](const std::string&, std::int64_t x) { return share * 1e-3 * static_cast<double>(x); };
   }
   model::ComparisonDocument comparison;
 };
@@ -63,12 +63,11 @@ TEST_F(Optimize, TheSettingsFunctionStandsOnFinalsAlone) {
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   const auto& document = outcome->comparison;
-  const auto session = open_session(world);
   int proven = 0;
   for (const std::string pass : {"forward", "backward"}) {
-    for (const std::string& x_value : world.sizes) {
+    for (const std::string& x_value : kernel.sizes) {
       const model::Settings& chosen = document.variants[0].settings.at(pass).at(std::stoll(x_value));
-      if (chosen == session->original().settings.at(pass).at(std::stoll(x_value))) continue;
+      if (chosen == session.original().settings.at(pass).at(std::stoll(x_value))) continue;
       const bool finalist = std::any_of(document.sweep.begin(), document.sweep.end(), [&](const model::SweepPoint& p) {
         return p.pass == pass && p.x_value == x_value && p.settings == chosen && p.finalist;
       });
@@ -81,22 +80,22 @@ TEST_F(Optimize, TheSettingsFunctionStandsOnFinalsAlone) {
 
 // Where the settings of a range are not valid at a size between, the function takes others that it has, not a third.
 TEST_F(Optimize, AHeldOutSizeWithOtherValidityAddsNoDistinctSettings) {
-  world.modes = {"forward"};
-  world.knobs.clear();
-  world.knobs.push_back({"K", "forward", "", "parameter-sweep", {0, 1, 2, 3}});
-  world.dead_knobs.clear();
-  world.held_out = {"1536"};
-  world.noise = 0.001;
-  world.shipped = [](const std::string&, std::int64_t) {
+  kernel.modes = {"forward"};
+  session.tunable.clear();
+  session.tunable.push_back({"K", "forward", "", "parameter-sweep", {0, 1, 2, 3}});
+  session.dead_knobs.clear();
+  session.held_out = {"1536"};
+  session.noise = 0.001;
+  kernel.shipped = [](const std::string&, std::int64_t) {
     model::Settings settings;
     settings["K"] = 0;
     return settings;
   };
-  world.floor_ms = [](const std::string&, std::int64_t) { return 0.1; };
-  world.valid = [](const std::string&, std::int64_t x, const model::Settings& s) {
+  session.floor_ms = [](const std::string&, std::int64_t) { return 0.1; };
+  session.valid = [](const std::string&, std::int64_t x, const model::Settings& s) {
     return x != 1536 || s.at("K") != 1;
   };
-  world.time_ms = [](const std::string&, std::int64_t x, const model::Settings& s) {
+  session.time_ms = [](const std::string&, std::int64_t x, const model::Settings& s) {
     static const std::vector<double> at_1024{1, 0.6, 0.9, 0.9}, at_2048{1, 0.95, 0.62, 0.6}, at_4096{1, 0.95, 0.6, 0.8};
     const std::vector<double>& times = x < 2048 ? at_1024 : x < 4096 ? at_2048 : at_4096;
     const auto k = s.find("K");
@@ -133,8 +132,8 @@ TEST_F(Optimize, AQuickRunTimesFewerConfigurations) {
 TEST_F(Optimize, WhatCouldNotBeJudgedHasNoRowAndSaysWhy) {
   use_strategies({});
   // Every other run beside other load: no comparison can be trusted.
-  world.load = [this](int samples) {
-    return world.events.back().find(" v1") != std::string::npos && samples % 2 == 0 ? 4.0 : 1.0;
+  session.load = [this](int samples) {
+    return kernel.events.back().find(" v1") != std::string::npos && samples % 2 == 0 ? 4.0 : 1.0;
   };
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
@@ -144,10 +143,10 @@ TEST_F(Optimize, WhatCouldNotBeJudgedHasNoRowAndSaysWhy) {
 }
 
 TEST_F(Optimize, AnUnresolvedComparisonIsLookedAtAgainWithMoreTime) {
-  world.sources["changed text\n"] = {0.97, 0.97};
-  world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+  kernel.sources["changed text\n"] = {0.97, 0.97};
+  session.proposals["less-traffic"] = {source_proposal(kernel, "changed text\n")};
   use_strategies({"less-traffic"});
-  world.noise = 0.05;
+  session.noise = 0.05;
   auto o = options();
   o.verdict.aim_ns = 30'000'000;
   auto outcome = optimize(o);
@@ -205,7 +204,7 @@ TEST_F(Optimize, WrongResultsOfEveryClassAreRejectedWithThatReason) {
   for (const std::string failure :
        {"dx[3][7]: off by one unit in the last place beyond the bound", "y[0][0]: nan is not finite",
         "columns = 1031: y[2][1030]: error 0.5 > bound 0.01", "y: guard byte 16 bytes after the end was overwritten"}) {
-    world.events.clear();
+    kernel.events.clear();
     const auto v2 = try_source({0.5, 0.5, 1, true, true, false, failure, ""});
     EXPECT_EQ(v2.status, VariantStatus::failed_gate);
     EXPECT_EQ(v2.reason, failure);
@@ -216,7 +215,7 @@ TEST_F(Optimize, WrongResultsOfEveryClassAreRejectedWithThatReason) {
 }
 
 TEST_F(Optimize, AGateThatRunsNoCaseIsAFailure) {
-  world.gate = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
+  session.judge = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
   use_strategies({});
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
@@ -270,8 +269,8 @@ TEST_F(Optimize, ATieGoesToTheIncumbent) {
 TEST_F(Optimize, TwoSmallGainsInARowEndTheLoop) {
   for (int i = 0; i < 6; ++i) {
     const std::string text = "text " + std::to_string(i) + "\n";
-    world.sources[text] = {1.0, 1.0};
-    world.proposals["s" + std::to_string(i)] = {source_proposal(world, text)};
+    kernel.sources[text] = {1.0, 1.0};
+    session.proposals["s" + std::to_string(i)] = {source_proposal(kernel, text)};
   }
   use_strategies({"s0", "s1", "s2", "s3", "s4", "s5"});
   auto outcome = optimize(options());
@@ -282,8 +281,8 @@ TEST_F(Optimize, TwoSmallGainsInARowEndTheLoop) {
 
 TEST_F(Optimize, TheNoiseFloorStandsInForOnePercentWhereItIsLargerAndSaysSo) {
   for (const char* s : {"s0", "s1"})
-    world.sources[std::string(s) + "\n"] = {0.985, 0.985},
-                                   world.proposals[s] = {source_proposal(world, std::string(s) + "\n")};
+    kernel.sources[std::string(s) + "\n"] = {0.985, 0.985},
+                                    session.proposals[s] = {source_proposal(kernel, std::string(s) + "\n")};
   use_strategies({"s0", "s1"});
   for (auto& floor : profile.baseline.noise_floor) floor.smallest_effect_pct = 3;
   auto outcome = optimize(options());
@@ -310,8 +309,8 @@ TEST_F(Optimize, WhatIsLeftBelowAFailedMeasurementIsNotNothingToGain) {
 TEST_F(Optimize, MaxVariantsEndsTheLoop) {
   for (int i = 0; i < 9; ++i) {
     const std::string text = "text " + std::to_string(i) + "\n";
-    world.sources[text] = {1, 1, 1, false};
-    world.proposals["s" + std::to_string(i)] = {source_proposal(world, text)};
+    kernel.sources[text] = {1, 1, 1, false};
+    session.proposals["s" + std::to_string(i)] = {source_proposal(kernel, text)};
   }
   use_strategies({"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"});
   auto o = options();
@@ -324,10 +323,10 @@ TEST_F(Optimize, MaxVariantsEndsTheLoop) {
 
 // Ceilings that were measured beside other load are too low: what comes out faster than they allow is no fault of the variant.
 TEST_F(Optimize, CeilingsMeasuredUnderLoadAreLookedAtAgainBeforeAVariantIsCalledTooFast) {
-  world.floor_of_second_look = 0.5;
+  session.floor_of_second_look = 0.5;
   const auto v2 = try_source({0.6, 0.6});
   EXPECT_EQ(v2.status, VariantStatus::accepted) << v2.reason;
-  EXPECT_EQ(std::count(world.events.begin(), world.events.end(), "ceilings again"), 1);
+  EXPECT_EQ(std::count(kernel.events.begin(), kernel.events.end(), "ceilings again"), 1);
   EXPECT_LT(index_of("take ceilings " + profile.created), index_of("ceilings again"))
       << "the first look is the profile's";
   EXPECT_THAT(comparison.learnings, ::testing::Contains(HasSubstr("measured again")));
@@ -349,7 +348,7 @@ TEST_F(Optimize, AtTheCeilingNothingIsTriedAndThatIsAGoodOutcome) {
   EXPECT_TRUE(outcome->comparison.variants.empty());
   EXPECT_EQ(outcome->comparison.winner, "v0");
   EXPECT_THAT(outcome->comparison.stop_reason, HasSubstr("nothing to gain"));
-  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(session.samples, 0);
   EXPECT_TRUE(happened("ceilings again")) << "what is at a ceiling that was measured under load is not at its ceiling";
   EXPECT_TRUE(files.exists("optimization/rms_norm/comparison.json"));
 }
@@ -364,8 +363,8 @@ TEST_F(Optimize, RowsFarOverTheirCeilingAreNoReasonToStop) {
 }
 
 TEST_F(Optimize, AMetTargetEndsTheLoop) {
-  world.sources["changed text\n"] = {0.9, 0.9};
-  world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+  kernel.sources["changed text\n"] = {0.9, 0.9};
+  session.proposals["less-traffic"] = {source_proposal(kernel, "changed text\n")};
   use_strategies({"less-traffic"});
   auto o = options();
   o.target_metric = "forward < 1.1 ms @ hidden_size=4096";
@@ -382,7 +381,7 @@ TEST_F(Optimize, AnUnreadableTargetIsAUsageErrorBeforeAnythingRuns) {
   auto outcome = optimize(o);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, base::ErrorKind::usage);
-  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(session.samples, 0);
 }
 
 TEST_F(Optimize, AMixedVariantLeavesItsWinningPartForACombination) {
@@ -391,20 +390,20 @@ TEST_F(Optimize, AMixedVariantLeavesItsWinningPartForACombination) {
   proposal.hypothesis = "wider", proposal.changes = "WIDTH";
   use_strategies({"access-width"});
   // Only the combination knows: SPECIAL is faster at 4096 and slower at 1024.
-  const auto tuned = world.time_ms;
-  world.time_ms = [tuned](const std::string& pass, std::int64_t x, const model::Settings& s) {
+  const auto tuned = session.time_ms;
+  session.time_ms = [tuned](const std::string& pass, std::int64_t x, const model::Settings& s) {
     return tuned(pass, x, s) * (s.at("UNUSED") == 7 && pass == "forward" ? (x >= 4096 ? 0.97 : 1.25) : 1);
   };
-  world.dead_knobs.clear();
-  for (auto& knob : world.knobs) {
+  session.dead_knobs.clear();
+  for (auto& knob : session.tunable) {
     if (knob.name == "UNUSED") knob.values = {1};
   }
   model::SettingsFunction special;
-  special.x_name = world.x_name;
+  special.x_name = session.x_name();
   special.rules = {{0, {{"ROWS", 4}, {"WIDTH", 8}, {"STREAM", 1}, {"UNUSED", 7}}, ""}};
-  proposal.variant = open_session(world)->original();
+  proposal.variant = session.original();
   proposal.variant.settings["forward"] = special;
-  world.proposals["access-width"] = {proposal};
+  session.proposals["access-width"] = {proposal};
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
   const auto& variants = outcome->comparison.variants;
@@ -418,22 +417,22 @@ TEST_F(Optimize, AMixedVariantLeavesItsWinningPartForACombination) {
 
 TEST_F(Optimize, AProfileOfAnotherSourceKernelOrDeviceIsRefused) {
   use_strategies({});
-  world.production_source = "edited since\n";
+  kernel.source = "edited since\n";
   auto changed = optimize(options());
   ASSERT_FALSE(changed);
   EXPECT_EQ(changed.error().kind, base::ErrorKind::preflight);
   EXPECT_THAT(changed.error().remedy, HasSubstr("hone profile rms_norm"));
   use_strategies({});
-  world.device_name = "Another CPU";
+  session.device_name = "Another CPU";
   EXPECT_FALSE(optimize(options()));
   use_strategies({});
   profile.kernel = "swiglu";
   EXPECT_FALSE(optimize(options()));
-  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(session.samples, 0);
 }
 
 TEST_F(Optimize, BrokenShippedSettingsEndTheStageWithAnError) {
-  world.compiles = [](const model::Settings& s) { return s.at("ROWS") != 1; };
+  session.compiles = [](const model::Settings& s) { return s.at("ROWS") != 1; };
   use_strategies({});
   auto outcome = optimize(options());
   ASSERT_FALSE(outcome);
@@ -441,7 +440,7 @@ TEST_F(Optimize, BrokenShippedSettingsEndTheStageWithAnError) {
 }
 
 TEST_F(Optimize, AConfigurationThatDoesNotCompileIsDroppedAndCounted) {
-  world.compiles = [](const model::Settings& s) { return s.at("WIDTH") != 16; };
+  session.compiles = [](const model::Settings& s) { return s.at("WIDTH") != 16; };
   use_strategies({});
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
@@ -450,7 +449,7 @@ TEST_F(Optimize, AConfigurationThatDoesNotCompileIsDroppedAndCounted) {
 }
 
 TEST_F(Optimize, BackwardTakesOverCoupledSettingsOfForward) {
-  world.coupled = {"WIDTH"};
+  session.coupled = {"WIDTH"};
   use_strategies({});
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
@@ -464,9 +463,8 @@ TEST_F(Optimize, AScopeOfOnePassLeavesTheOtherAlone) {
   profile.request.scope = "forward";
   auto outcome = optimize(options());
   ASSERT_TRUE(outcome);
-  const auto session = open_session(world);
   EXPECT_EQ(outcome->comparison.variants[0].settings.at("backward").at(4096),
-            session->original().settings.at("backward").at(4096));
+            session.original().settings.at("backward").at(4096));
   EXPECT_EQ(outcome->comparison.winner, "v1");
 }
 
@@ -495,10 +493,10 @@ TEST_F(Optimize, APersonMayChooseAnotherWinner) {
 }
 
 TEST_F(Optimize, GoalMemoryAcceptsLessMemoryAndGuardsSpeed) {
-  world.sources["small\n"] = {1.0, 1.0, 0.7};
-  world.sources["small and slow\n"] = {1.2, 1.2, 0.5};
-  world.proposals["a"] = {source_proposal(world, "small and slow\n")};
-  world.proposals["b"] = {source_proposal(world, "small\n")};
+  kernel.sources["small\n"] = {1.0, 1.0, 0.7};
+  kernel.sources["small and slow\n"] = {1.2, 1.2, 0.5};
+  session.proposals["a"] = {source_proposal(kernel, "small and slow\n")};
+  session.proposals["b"] = {source_proposal(kernel, "small\n")};
   use_strategies({"a", "b"});
   profile.request.goal = "memory";
   auto outcome = optimize(options());

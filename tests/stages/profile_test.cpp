@@ -9,53 +9,38 @@
 namespace hone::stages {
 namespace {
 
-class OneKernel final : public repository::Repository {
- public:
-  explicit OneKernel(test::FakeWorld& world) : world_(world) {}
-  std::string name() const override { return "fake"; }
-  std::vector<repository::KernelEntry> list() const override { return {}; }
-  std::vector<repository::PreflightCheck> preflight(const model::Request&) override { return checks; }
-  base::Result<std::unique_ptr<repository::Session>> open(const model::Request&) override {
-    return open_session(world_);
-  }
-  std::vector<repository::PreflightCheck> checks;
-
- private:
-  test::FakeWorld& world_;
-};
-
 class ProfileStage : public test::StageTest {
  protected:
   base::Result<ProfileOutcome> run() {
     model::Request request;
-    request.kernel = world.kernel;
+    request.kernel = kernel.name;
     request.scope = "general";
     ProfileOptions options;
     options.autonomous = true;
-    return stages::profile(repository, request, options, ports);
+    return stages::profile(session, session, session, checks, request, options, ports);
   }
   // A pass of one size takes the same time with all settings; its floor is at `share` of that.
   void set_floors(double share) {
-    world.time_ms = [](const std::string&, std::int64_t x, const model::Settings&) {
+    session.time_ms = [](const std::string&, std::int64_t x, const model::Settings&) {
       return 1e-3 * static_cast<double>(x);
     };
-    world.floor_ms = [share](const std::string&, std::int64_t x) { return share * 1e-3 * static_cast<double>(x); };
+    session.floor_ms = [share](const std::string&, std::int64_t x) { return share * 1e-3 * static_cast<double>(x); };
   }
-  OneKernel repository{world};
+  std::vector<repository::PreflightCheck> checks;
 };
 
 TEST_F(ProfileStage, HoldsEveryRowAgainstItsFloor) {
   set_floors(0.8);
   auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().found;
-  EXPECT_EQ(outcome->profile.headroom.size(), world.sizes.size() * world.modes.size());
+  EXPECT_EQ(outcome->profile.headroom.size(), kernel.sizes.size() * kernel.modes.size());
   for (const model::Headroom& row : outcome->profile.headroom) EXPECT_NEAR(row.share_of_ceiling_pct, 80, 2);
   EXPECT_FALSE(happened("ceilings again"));
 }
 
 TEST_F(ProfileStage, APassFasterThanItsCeilingAllowsMakesItLookAtTheCeilingsAgain) {
   set_floors(1.2);
-  world.floor_of_second_look = 0.75;  // the device is faster than it was: floors shrink
+  session.floor_of_second_look = 0.75;  // the device is faster than it was: floors shrink
   auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().found;
   EXPECT_TRUE(happened("ceilings again"));
@@ -85,8 +70,8 @@ TEST_F(ProfileStage, TheTableIsShownBeforeAnythingElseIsBuilt) {
 
 // A round of both subjects takes seconds: rows say how many samples they have, and nothing ends the profile.
 TEST_F(ProfileStage, ASlowDeviceHasItsProfile) {
-  world.load = [](int) { return 5000.0; };
-  world.eager_factor = 20;
+  session.load = [](int) { return 5000.0; };
+  session.eager_factor = 20;
   auto outcome = run();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   for (const model::BaselineRow& row : outcome->profile.baseline.rows) {
@@ -98,7 +83,7 @@ TEST_F(ProfileStage, ASlowDeviceHasItsProfile) {
 }
 
 TEST_F(ProfileStage, ABusyMachineHasAProfileThatSaysSo) {
-  world.load = [](int samples) { return samples % 3 == 0 || samples % 5 == 0 ? 3.5 : 1.0; };
+  session.load = [](int samples) { return samples % 3 == 0 || samples % 5 == 0 ? 3.5 : 1.0; };
   auto outcome = run();
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   const auto& warnings = outcome->profile.baseline.observations.warnings;
@@ -110,8 +95,8 @@ TEST_F(ProfileStage, ABusyMachineHasAProfileThatSaysSo) {
 // Memory at 45 to 120 % of the speed that the ceilings were measured at: shares from pairs hold, and the ceilings are not blamed.
 TEST_F(ProfileStage, SharesArePairedWhereTheSpeedOfMemoryMoves) {
   set_floors(0.8);
-  world.ceiling_ms = 2;
-  world.load = [](int samples) { return 1 / (0.825 + 0.375 * std::sin(0.05 * samples)); };
+  session.ceiling_ms = 2;
+  session.load = [](int samples) { return 1 / (0.825 + 0.375 * std::sin(0.05 * samples)); };
   auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().found;
   for (const model::Headroom& row : outcome->profile.headroom) {
@@ -128,20 +113,20 @@ TEST_F(ProfileStage, SharesArePairedWhereTheSpeedOfMemoryMoves) {
 // A pass that is faster than the slow moment's ceilings allow is not too fast: the device was faster beside it.
 TEST_F(ProfileStage, PhysicsFloorsFollowTheFastestThatTheCeilingsProgramsWere) {
   set_floors(1.2);  // by ceilings of a slow moment
-  world.ceiling_ms = 2;
-  world.load = [](int) { return 0.5; };  // everything is twice as fast now
+  session.ceiling_ms = 2;
+  session.load = [](int) { return 0.5; };  // everything is twice as fast now
   auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().found;
   for (const model::Headroom& row : outcome->profile.headroom) EXPECT_LT(row.physics_floor_ms, 1.3 * row.measured_ms);
 }
 
 TEST_F(ProfileStage, AMissingRequirementEndsItBeforeAnythingIsMeasured) {
-  repository.checks = {{"compiler", "none", "install g++", false, true}};
+  checks = {{"compiler", "none", "install g++", false, true}};
   auto outcome = run();
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
   EXPECT_NE(outcome.error().remedy.find("install g++"), std::string::npos);
-  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(session.samples, 0);
   EXPECT_FALSE(files.exists("optimization/rms_norm/profile.json"));
 }
 

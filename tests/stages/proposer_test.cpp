@@ -16,15 +16,15 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 
 // Runs real programs on a real disk.
-class Proposer : public ::testing::Test {
+class Proposer : public ::testing::Test, protected ScriptedPorts<base::SystemFiles, base::SystemProcesses> {
  protected:
-  Proposer() : world(files) {
-    make_tunable(world);
-    world.production_file = folder / "production.json";
-    world.sizes = {"1024", "4096"};
-    world.held_out.clear();
-    world.modes = {"forward"};
-    profile = profile_of(world, {});
+  Proposer() {
+    make_tunable(session);
+    kernel.installed_file = folder / "production.json";
+    kernel.sizes = {"1024", "4096"};
+    session.held_out.clear();
+    kernel.modes = {"forward"};
+    profile = profile_of(session, session, {});
   }
 
   base::Result<stages::OptimizeOutcome> run(const std::string& script, std::int64_t deadline_ms = 20'000) {
@@ -33,8 +33,8 @@ class Proposer : public ::testing::Test {
     o.autonomous = true;
     o.proposer = "sh '" + (folder / "propose.sh") + "'";
     o.proposer_deadline_ms = deadline_ms;
-    const auto session = open_session(world);
-    return stages::optimize(*session, profile, o, *stages::Workspace::open(files, folder / "w", world.kernel), ports);
+    return stages::optimize(stages::Kernel::of(session), profile, o,
+                            *stages::Workspace::open(files, folder / "w", kernel.name), ports);
   }
 
   // The finding about a proposer that gave nothing usable; the run itself must have come to its end with v1.
@@ -51,19 +51,13 @@ class Proposer : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  base::SystemFiles files;
-  FakeWorld world;
-  NotingDocuments documents{world};
-  ScriptedPerson person;
-  QuietProgress progress;
-  base::SystemProcesses processes;
-  std::atomic<bool> interrupted{false};
-  stages::Ports ports{files, processes, documents, person, progress, interrupted};
+  FakeSession session{files};
+  FakeKernel& kernel = session.kernel;
   model::Profile profile;
 };
 
 TEST_F(Proposer, AProposalGoesThroughTheSameGates) {
-  world.sources["faster\n"] = {0.9, 0.9};
+  kernel.sources["faster\n"] = {0.9, 0.9};
   const auto outcome = run(
       "cd \"$1\" || exit 3\n"
       "test -f profile.json && test -f request.json && test -f rms_norm.hpp && test -f notes/rms_norm_v1_notes.md || "
@@ -85,7 +79,7 @@ TEST_F(Proposer, AProposalGoesThroughTheSameGates) {
 }
 
 TEST_F(Proposer, AWrongProposalIsRejectedWithItsReason) {
-  world.sources["wrong\n"] = {0.5, 0.5, 1, true, true, false, "y[0][3]: error 2 > bound 0.1", ""};
+  kernel.sources["wrong\n"] = {0.5, 0.5, 1, true, true, false, "y[0][3]: error 2 > bound 0.1", ""};
   const auto outcome = run("cd \"$1\"\necho wrong > variant.hpp\necho h > hypothesis.md\n");
   ASSERT_TRUE(outcome);
   ASSERT_GE(outcome->comparison.variants.size(), 2u);
@@ -111,8 +105,8 @@ TEST_F(Proposer, WordsThatNameFilesOfTheCallerStillDo) {
   stages::OptimizeOptions o;
   o.autonomous = true;
   o.proposer = "sh tools/propose.sh";
-  const auto session = open_session(world);
-  const auto outcome = stages::optimize(*session, profile, o, *stages::Workspace::open(files, "w", world.kernel), ports);
+  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
+                                        *stages::Workspace::open(files, "w", kernel.name), ports);
   std::filesystem::current_path(before);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(files.exists(folder / "w/rms_norm/proposer/1/found"));
@@ -155,9 +149,8 @@ TEST_F(Proposer, ThatDoesNotExistIsToldSo) {
   stages::OptimizeOptions o;
   o.autonomous = true;
   o.proposer = "/nonexistent/program";
-  const auto session = open_session(world);
-  const auto outcome =
-      stages::optimize(*session, profile, o, *stages::Workspace::open(files, folder / "w", world.kernel), ports);
+  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
+                                        *stages::Workspace::open(files, folder / "w", kernel.name), ports);
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("exited with status 127")));
 }
@@ -188,15 +181,14 @@ TEST_F(Proposer, OneThatFailedIsAskedAgainSinceItMayHaveBeenMended) {
 // The example that is shipped, on a text as tile programs are written.
 TEST_F(Proposer, TheExampleProposesOneChangeAndThenNothingMore) {
   if (!processes.find("python3")) GTEST_SKIP() << "the example needs python3";
-  world.production_source = "const auto kept = block.keep(first);\n";
-  world.sources["const auto kept = first;\n"] = {0.95, 1};
-  profile = profile_of(world, {});
+  kernel.source = "const auto kept = block.keep(first);\n";
+  kernel.sources["const auto kept = first;\n"] = {0.95, 1};
+  profile = profile_of(session, session, {});
   stages::OptimizeOptions o;
   o.autonomous = true;
   o.proposer = "python3 '" HONE_SOURCE_DIR "/examples/proposer/propose.py'";
-  const auto session = open_session(world);
-  const auto outcome =
-      stages::optimize(*session, profile, o, *stages::Workspace::open(files, folder / "w", world.kernel), ports);
+  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
+                                        *stages::Workspace::open(files, folder / "w", kernel.name), ports);
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   ASSERT_EQ(outcome->comparison.variants.size(), 2u) << base::join_text(outcome->comparison.learnings, "; ");
   EXPECT_EQ(outcome->comparison.winner, "v2");

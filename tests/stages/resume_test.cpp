@@ -14,14 +14,14 @@ namespace {
 class Resume : public StageTest {
  protected:
   Resume() {
-    world.sizes = {"1024", "4096"};
-    world.held_out = {"2048"};
-    world.modes = {"forward"};
-    for (auto& knob : world.knobs) {
+    kernel.sizes = {"1024", "4096"};
+    session.held_out = {"2048"};
+    kernel.modes = {"forward"};
+    for (auto& knob : session.tunable) {
       if (knob.name == "ROWS") knob.values = {1, 2};
     }
-    world.sources["changed text\n"] = {0.9, 0.9};
-    world.proposals["less-traffic"] = {source_proposal(world, "changed text\n")};
+    kernel.sources["changed text\n"] = {0.9, 0.9};
+    session.proposals["less-traffic"] = {source_proposal(kernel, "changed text\n")};
     use_strategies({"less-traffic"});
   }
 
@@ -51,8 +51,7 @@ TEST_F(Resume, AFullDiskAtAnyWriteLeavesWholeFilesAndTheNextRunFinishes) {
     files = {};
     const auto work = workspace();
     files.fail_writes_after(n);
-    const auto session = open_session(world);
-    const auto broken = stages::optimize(*session, profile, options(), work, ports);
+    const auto broken = stages::optimize(stages::Kernel::of(session), profile, options(), work, ports);
     files.fail_writes_after(INT_MAX);
     if (broken) break;
     ++failures;
@@ -69,25 +68,25 @@ TEST_F(Resume, AFullDiskAtAnyWriteLeavesWholeFilesAndTheNextRunFinishes) {
 
 TEST_F(Resume, AStopLosesAtMostTheConfigurationBeingMeasured) {
   ASSERT_TRUE(optimize(options()));
-  const int whole_run = world.samples;
+  const int whole_run = session.samples;
   for (int stop = 20; stop < whole_run; stop += whole_run / 12) {
     files = {};
-    world.samples = 0;
+    session.samples = 0;
     interrupted = false;
-    world.on_sample = [&](int samples) { interrupted = interrupted || samples == stop; };
+    session.on_sample = [&](int samples) { interrupted = interrupted || samples == stop; };
     const auto stopped = optimize(options());
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
     EXPECT_THAT(stopped.error().remedy, ::testing::HasSubstr("hone optimize rms_norm"));
     interrupted = false;
-    world.on_sample = nullptr;
+    session.on_sample = nullptr;
     ASSERT_TRUE(optimize(options()));
     expect_nothing_measured_twice();
   }
 }
 
 TEST_F(Resume, AGateThatAStopTookDownIsAskedAgain) {
-  world.gate = [&](const model::Variant&, repository::GateLevel) {
+  session.judge = [&](const model::Variant&, repository::GateLevel) {
     interrupted = true;
     repository::GateResult result;
     result.failed = 1, result.first_failure = "the worker ended";
@@ -97,7 +96,7 @@ TEST_F(Resume, AGateThatAStopTookDownIsAskedAgain) {
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, base::ErrorKind::interrupted);
   interrupted = false;
-  world.gate = nullptr;
+  session.judge = nullptr;
   const auto resumed = optimize(options());
   ASSERT_TRUE(resumed);
   EXPECT_EQ(resumed->comparison.variants[0].status, model::VariantStatus::accepted);
@@ -105,20 +104,20 @@ TEST_F(Resume, AGateThatAStopTookDownIsAskedAgain) {
 
 TEST_F(Resume, AFinishedRunIsRepeatedWithoutASample) {
   ASSERT_TRUE(optimize(options()));
-  world.samples = 0;
-  world.settings_built = 0;
+  session.samples = 0;
+  session.settings_built = 0;
   const auto again = optimize(options());
   ASSERT_TRUE(again);
-  EXPECT_EQ(world.samples, 0);
+  EXPECT_EQ(session.samples, 0);
   EXPECT_EQ(again->comparison.winner, "v2");
 }
 
 TEST_F(Resume, AnotherProfileDoesNotUseTheOldMeasurements) {
   ASSERT_TRUE(optimize(options()));
-  world.samples = 0;
+  session.samples = 0;
   profile.created = "2026-02-03T04:05:06Z";
   ASSERT_TRUE(optimize(options()));
-  EXPECT_GT(world.samples, 100);
+  EXPECT_GT(session.samples, 100);
 }
 
 struct Timed {

@@ -13,20 +13,19 @@
 #include "base/process.hpp"
 #include "stages/optimize/optimize.hpp"
 #include "stages/ports.hpp"
-#include "tests/support/fake_repository.hpp"
+#include "tests/support/fake_session.hpp"
 
 namespace hone::test {
 
 class NotingDocuments final : public stages::DocumentWriter {
  public:
-  explicit NotingDocuments(FakeWorld& world) : world_(world) {}
   base::Result<void> write_profile(const stages::Workspace& w, const model::Profile&) override {
     return w.write("profile.md", "profile\n");
   }
-  void show_baseline(const model::Profile&) override { world_.events.push_back("baseline shown"); }
+  void show_baseline(const model::Profile&) override { events->push_back("baseline shown"); }
   base::Result<void> write_notes(const stages::Workspace& w, const model::Profile&,
                                  const model::Notes& written) override {
-    world_.events.push_back("notes " + written.variant + (written.has_results ? " results" : " prediction"));
+    events->push_back("notes " + written.variant + (written.has_results ? " results" : " prediction"));
     notes.push_back(written);
     return w.write(w.notes_name(written.variant), written.hypothesis + "\n" + written.learnings + "\n");
   }
@@ -43,9 +42,7 @@ class NotingDocuments final : public stages::DocumentWriter {
   }
   std::vector<model::Notes> notes;
   std::vector<model::Report> reports;
-
- private:
-  FakeWorld& world_;
+  std::vector<std::string> own_events, *events = &own_events;
 };
 
 class ScriptedPerson final : public stages::Interaction {
@@ -72,9 +69,30 @@ class QuietProgress final : public stages::Progress {
   std::vector<std::string> messages;
 };
 
-class StageTest : public ::testing::Test {
+template <class Files, class Processes>
+struct ScriptedPorts {
+  Files files;
+  Processes processes;
+  NotingDocuments documents;
+  ScriptedPerson person;
+  QuietProgress progress;
+  std::atomic<bool> interrupted{false};
+  stages::Ports ports{files, processes, documents, person, progress, interrupted};
+};
+
+// One step of a stage: the test adds the fakes that the step needs.
+class StepTest : public ::testing::Test, protected ScriptedPorts<base::MemoryFiles, base::ScriptedProcesses> {
  protected:
-  StageTest() { make_tunable(world); }
+  stages::Workspace workspace() { return *stages::Workspace::open(files, "optimization", "rms_norm"); }
+  model::Profile profile;
+};
+
+class StageTest : public StepTest {
+ protected:
+  StageTest() {
+    make_tunable(session);
+    documents.events = &kernel.events;
+  }
 
   stages::OptimizeOptions options() const {
     stages::OptimizeOptions o;
@@ -83,28 +101,21 @@ class StageTest : public ::testing::Test {
     o.next_command = "hone finalize rms_norm";
     return o;
   }
-  stages::Workspace workspace() { return *stages::Workspace::open(files, "optimization", world.kernel); }
   base::Result<stages::OptimizeOutcome> optimize(const stages::OptimizeOptions& o) {
-    const auto session = open_session(world);
-    return stages::optimize(*session, profile, o, workspace(), ports);
+    return stages::optimize(stages::Kernel::of(session), profile, o, workspace(), ports);
   }
-  void use_strategies(const std::vector<std::string>& strategies) { profile = profile_of(world, strategies); }
+  void use_strategies(const std::vector<std::string>& strategies) {
+    profile = profile_of(session, session, strategies);
+  }
   std::ptrdiff_t index_of(const std::string& event) const {
-    return std::find(world.events.begin(), world.events.end(), event) - world.events.begin();
+    return std::find(kernel.events.begin(), kernel.events.end(), event) - kernel.events.begin();
   }
   bool happened(const std::string& event) const {
-    return index_of(event) < static_cast<std::ptrdiff_t>(world.events.size());
+    return index_of(event) < static_cast<std::ptrdiff_t>(kernel.events.size());
   }
 
-  base::MemoryFiles files;
-  FakeWorld world{files};
-  NotingDocuments documents{world};
-  ScriptedPerson person;
-  QuietProgress progress;
-  base::ScriptedProcesses processes;
-  std::atomic<bool> interrupted{false};
-  stages::Ports ports{files, processes, documents, person, progress, interrupted};
-  model::Profile profile;
+  FakeSession session{files};
+  FakeKernel& kernel = session.kernel;
 };
 
 }  // namespace hone::test

@@ -25,8 +25,7 @@ class Unfinished : public StageTest {
     ASSERT_TRUE(workspace().write("report.json", model::to_json(report)));
   }
   bool goes_on(bool recovered = false) {
-    const auto session = open_session(world);
-    const auto found = stages::unfinished_run(*session, profile.request, workspace(), recovered);
+    const auto found = stages::unfinished_run(session, profile.request, workspace(), recovered);
     EXPECT_TRUE(!found || *found == profile);
     return found.has_value();
   }
@@ -61,7 +60,7 @@ TEST_F(Unfinished, AnotherRequestSourceDeviceOrProgramBeginsAnew) {
   EXPECT_FALSE(goes_on());
   profile = good;
   write_profile();
-  world.production_source = "edited since\n";
+  kernel.source = "edited since\n";
   EXPECT_FALSE(goes_on());
 }
 

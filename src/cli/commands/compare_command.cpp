@@ -145,7 +145,7 @@ int run_compare(const CommandContext& context) {
   asked.command = meant.command_line;
   for (const Operand* each : {&*a, &*b})
     if (!each->text.empty()) asked.texts[each->variant] = each->text;
-  auto outcome = stages::compare(**session, *profile, asked, *workspace, stage.ports());
+  auto outcome = stages::compare(stages::Kernel::of(**session), *profile, asked, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return fail(context, outcome.error());
   keep_cells(context, meant.workspace, **session, *profile, *outcome);

@@ -28,7 +28,7 @@ StageEnd finalize_stage(const CommandContext& context, StageContext& stage) {
   options.seed = profile->request.seed;
   options.command = context.meant.command_line;
   options.optimize_command = suggested(context.typed, "optimize", context.meant.request.kernel);
-  auto outcome = stages::finalize(**session, options, *workspace, stage.ports());
+  auto outcome = stages::finalize(stages::Kernel::of(**session), options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
   history::Run run = run_of(*profile, "finalize", outcome->report.created, context.meant.command_line);

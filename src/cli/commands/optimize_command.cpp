@@ -36,7 +36,7 @@ StageEnd optimize_stage(const CommandContext& context, StageContext& stage, bool
   options.autonomous = context.meant.autonomous;
   options.alone = last;
   options.next_command = suggested(context.typed, "finalize", context.meant.request.kernel);
-  auto outcome = stages::optimize(**session, *profile, options, *workspace, stage.ports());
+  auto outcome = stages::optimize(stages::Kernel::of(**session), *profile, options, *workspace, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
   keep(context, context.meant.workspace,

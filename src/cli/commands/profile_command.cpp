@@ -62,11 +62,14 @@ StageEnd profile_stage(const CommandContext& context, StageContext& stage, bool 
   if (auto session = opened->repository->open(context.meant.request); !session)
     return {false, fail(context, session.error())};
   if (auto learned = learn_cache_size(*opened); !learned) return {false, fail(context, learned.error())};
+  auto session = opened->repository->open(context.meant.request);
+  if (!session) return {false, fail(context, session.error())};
   stages::ProfileOptions options;
   options.workspace_root = context.meant.workspace;
   options.command = context.meant.command_line;
   static_cast<stages::Asking&>(options) = asking;
-  auto outcome = stages::profile(*opened->repository, context.meant.request, options, stage.ports());
+  auto outcome = stages::profile(**session, **session, **session, opened->repository->preflight(context.meant.request),
+                                 context.meant.request, options, stage.ports());
   stage.progress().finish();
   if (!outcome) return {false, fail(context, outcome.error())};
   keep(context, context.meant.workspace,

@@ -23,19 +23,17 @@ bool is_id(const std::string& text) {
 }
 
 // The main source as this text has it, with whatever else is in force.
-base::Result<model::Variant> variant_of_text(const repository::Described& kernel, repository::Changeable& changeable,
-                                             const std::string& text, const std::string& name) {
-  HONE_TRY(variant, changeable.variant_from_source(text, kernel.original()));
+base::Result<model::Variant> variant_of_text(const Kernel& kernel, const std::string& text, const std::string& name) {
+  HONE_TRY(variant, kernel.changeable.variant_from_source(text, kernel.described.original()));
   variant->id = base::file_name(name), variant->parent = "v0";
   return variant;
 }
 
-base::Result<model::Variant> variant_named(const repository::Described& kernel, repository::Changeable& changeable,
-                                           const CompareRequest& request, const Workspace& workspace,
-                                           const Ports& ports, const std::string& name) {
+base::Result<model::Variant> variant_named(const Kernel& kernel, const CompareRequest& request,
+                                           const Workspace& workspace, const Ports& ports, const std::string& name) {
   if (const auto text = request.texts.find(name); text != request.texts.end())
-    return variant_of_text(kernel, changeable, text->second, name);
-  if (name == "v0") return kernel.original();
+    return variant_of_text(kernel, text->second, name);
+  if (name == "v0") return kernel.described.original();
   if (is_id(name)) {
     auto variant = workspace.load_variant(name);
     if (variant || ports.files.exists(workspace.at(workspace.settings_name(name)))) return variant;
@@ -48,18 +46,17 @@ base::Result<model::Variant> variant_named(const repository::Described& kernel, 
                        "check the name"};
   }
   HONE_TRY(text, base::read_regular(ports.files, name));
-  return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(kernel, changeable, *text, name);
+  return name.ends_with(".json") ? model::parse_variant(*text, name) : variant_of_text(kernel, *text, name);
 }
 
 // A wrong or broken candidate is never timed: a comparison of times says nothing then.
-base::Result<void> check_runs(repository::Buildable& buildable, repository::Judged& judged,
-                              const model::Variant& variant, const std::string& name) {
-  auto built = buildable.build(variant);
+base::Result<void> check_runs(const Kernel& kernel, const model::Variant& variant, const std::string& name) {
+  auto built = kernel.buildable.build(variant);
   if (!built && built.error().kind == base::ErrorKind::interrupted) return built.error();
   if (!built)
     return base::Error{base::ErrorKind::gate, name + " to compile", built.error().found, built.error().where,
                        "choose another variant"};
-  HONE_TRY(gate, judged.gate(variant, repository::GateLevel::smoke));
+  HONE_TRY(gate, kernel.judged.gate(variant, repository::GateLevel::smoke));
   if (gate->ok()) return {};
   return base::Error{base::ErrorKind::gate, name + " to pass the smoke gate",
                      gate->first_failure.empty() ? "no case was run" : gate->first_failure, "",
@@ -92,26 +89,27 @@ base::Result<ComparedCell> compare_cell(repository::Timed& timed, Floors& floors
 
 }  // namespace
 
-base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
-                                     const CompareRequest& request, const Workspace& workspace, const Ports& ports) {
-  auto checked = check_profile(session, profile);
+base::Result<CompareOutcome> compare(const Kernel& kernel, const model::Profile& profile, const CompareRequest& request,
+                                     const Workspace& workspace, const Ports& ports) {
+  auto checked = check_profile(kernel.described, profile);
   HONE_PROPAGATE(check_interrupt(ports, request.command, AfterInterrupt::begins_anew));
   if (!checked) return checked.error();
-  HONE_TRY(baseline, variant_named(session, session, request, workspace, ports, request.baseline));
-  HONE_TRY(candidate, variant_named(session, session, request, workspace, ports, request.candidate));
-  HONE_PROPAGATE(check_runs(session, session, *baseline, request.baseline));
-  HONE_PROPAGATE(check_runs(session, session, *candidate, request.candidate));
-  CompareOutcome outcome{session.identity().kernel, session.device().name, request.baseline, request.candidate, {}};
+  HONE_TRY(baseline, variant_named(kernel, request, workspace, ports, request.baseline));
+  HONE_TRY(candidate, variant_named(kernel, request, workspace, ports, request.candidate));
+  HONE_PROPAGATE(check_runs(kernel, *baseline, request.baseline));
+  HONE_PROPAGATE(check_runs(kernel, *candidate, request.candidate));
+  CompareOutcome outcome{
+      kernel.described.identity().kernel, kernel.described.device().name, request.baseline, request.candidate, {}};
   model::Profile held_against = profile;
-  Floors floors(session, held_against, ports);
+  Floors floors(kernel.timed, held_against, ports);
   ports.progress.step(fmt::format("compare {} with {}", request.candidate, request.baseline));
-  const std::vector<std::string> sizes = session.sizes(), modes = session.modes();
+  const std::vector<std::string> sizes = kernel.described.sizes(), modes = kernel.described.modes();
   for (const std::string& x_value : sizes) {
     for (const std::string& mode : modes) {
       HONE_PROPAGATE(check_interrupt(ports, request.command, AfterInterrupt::begins_anew));
       ports.progress.advance(static_cast<int>(outcome.cells.size()), static_cast<int>(sizes.size() * modes.size()),
                              mode + " at " + x_value);
-      HONE_TRY(cell, compare_cell(session, floors, request, *baseline, *candidate, {x_value, mode}));
+      HONE_TRY(cell, compare_cell(kernel.timed, floors, request, *baseline, *candidate, {x_value, mode}));
       outcome.cells.push_back(std::move(*cell));
     }
   }

@@ -8,8 +8,9 @@
 #include "measure/protocol.hpp"
 #include "model/profile.hpp"
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
+#include "repository/cell.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/kernel.hpp"
 
 namespace hone::stages {
 
@@ -37,8 +38,8 @@ struct CompareOutcome {
 // still. Errors: they are not, or the device is another one (pre-flight); a variant that does not exist (usage), does not compile,
 // fails its smoke gate or is faster than the physical bound (gate); a stop by the user. A cell that can not be judged is
 // unresolved with the reason.
-base::Result<CompareOutcome> compare(repository::Session& session, const model::Profile& profile,
-                                     const CompareRequest& request, const Workspace& workspace, const Ports& ports);
+base::Result<CompareOutcome> compare(const Kernel& kernel, const model::Profile& profile, const CompareRequest& request,
+                                     const Workspace& workspace, const Ports& ports);
 
 std::string to_json(const CompareOutcome& outcome);  // hone.compare/1
 

@@ -17,16 +17,16 @@ namespace {
 
 class Finalization {
  public:
-  Finalization(repository::Session& session, const FinalizeOptions& options, const Workspace& workspace,
-               const Ports& ports, Installer installer, FinalizeInputs inputs)
-      : session_(session),
+  Finalization(const Kernel& kernel, const FinalizeOptions& options, const Workspace& workspace, const Ports& ports,
+               Installer installer, FinalizeInputs inputs)
+      : kernel_(kernel),
         options_(options),
         workspace_(workspace),
         ports_(ports),
         installer_(std::move(installer)),
         inputs_(std::move(inputs)),
         identity_(run_identity(inputs_.profile)),
-        original_(session.original()) {}
+        original_(kernel.described.original()) {}
 
   base::Result<FinalizeOutcome> run() {
     auto outcome = steps();
@@ -65,7 +65,7 @@ class Finalization {
 
   base::Result<FinalizeOutcome> steps() {
     HONE_PROPAGATE(production_unchanged());
-    outcome_.report = start_report(session_, inputs_, options_);
+    outcome_.report = start_report(kernel_.timed.clock(), inputs_, options_);
     if (inputs_.chosen == "v0") return nothing_to_gain();
     while (true) {
       HONE_PROPAGATE(try_variants());
@@ -76,19 +76,19 @@ class Finalization {
   }
 
   base::Result<void> production_unchanged() {
-    if (session_.source_hash() == inputs_.profile.identity.source_hash) return {};
+    if (kernel_.described.source_hash() == inputs_.profile.identity.source_hash) return {};
     Question question;
     question.headline = "Production has changed since the profile was taken. Go on and measure everything anew?";
     question.lines = {"profiled: source " + inputs_.profile.identity.source_hash,
-                      "now: source " + session_.source_hash(),
+                      "now: source " + kernel_.described.source_hash(),
                       "the winner was measured against the profiled source; going on replaces what is there now"};
     question.accept = "go on and measure everything anew", question.stop = "change nothing";
     question.usual = Choice::stop;
-    HONE_TRY(decision, asked("finalize|production " + session_.source_hash(), question));
+    HONE_TRY(decision, asked("finalize|production " + kernel_.described.source_hash(), question));
     if (!options_.autonomous && !decision->ended && decision->choice == Choice::accept) return {};
     return base::Error{
         base::ErrorKind::preflight, "production as it was profiled, source " + inputs_.profile.identity.source_hash,
-        "source " + session_.source_hash(), workspace_.folder(),
+        "source " + kernel_.described.source_hash(), workspace_.folder(),
         "profile and optimize again: 'hone run " + workspace_.kernel() + "'; or put the profiled source back"};
   }
 
@@ -96,7 +96,7 @@ class Finalization {
   base::Result<Decision> asked(const std::string& key, const Question& question) {
     if (auto unasked = decided_unasked(ports_, options_)) return *unasked;
     if (!journal_) {
-      HONE_TRY(opened, Journal::open(ports_.files, session_.clock(), workspace_.at("journal.jsonl"), identity_));
+      HONE_TRY(opened, Journal::open(ports_.files, kernel_.timed.clock(), workspace_.at("journal.jsonl"), identity_));
       journal_ = std::move(*opened);
     }
     answered_.push_back(key);
@@ -115,8 +115,8 @@ class Finalization {
     take(*measured);
     outcome_.ending = Ending::nothing_to_gain;
     const model::ComparisonDocument& comparison = inputs_.comparison;
-    const auto hidden =
-        hidden_gain(comparison, inputs_.profile, passes_in_scope(session_.modes(), inputs_.profile.request.scope));
+    const auto hidden = hidden_gain(comparison, inputs_.profile,
+                                    passes_in_scope(kernel_.described.modes(), inputs_.profile.request.scope));
     if (comparison.winner != "v0") {
       conclude(model::Outcome::nothing_found, "v0 stays: it was chosen instead of " + comparison.winner);
     } else if (says_at_ceiling(comparison.stop_reason)) {
@@ -137,13 +137,13 @@ class Finalization {
   }
 
   base::Result<ThreeWay> three_way(const model::Variant& optimized) {
-    return measure_three_way(session_, session_, session_, inputs_.profile, original_, optimized,
+    return measure_three_way(kernel_.described, kernel_.buildable, kernel_.timed, inputs_.profile, original_, optimized,
                              {options_.table, options_.verdict, options_.seed, options_.command}, ports_);
   }
 
   std::vector<std::string> swept() const {
     std::vector<std::string> strategies;
-    for (const repository::Knob& knob : session_.knobs()) strategies.push_back(knob.strategy);
+    for (const repository::Knob& knob : kernel_.described.knobs()) strategies.push_back(knob.strategy);
     return strategies;
   }
 
@@ -193,12 +193,12 @@ class Finalization {
   base::Result<std::string> try_variant(const model::Variant& variant) {
     HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     ports_.progress.step("apply " + variant.id + " and run the full gate");
-    auto changes = session_.installation(variant);
+    auto changes = kernel_.changeable.installation(variant);
     HONE_PROPAGATE(check_interrupt(ports_, options_.command));
     if (!changes) return "it can not be installed: " + changes.error().found;
     touched_ = true;
     HONE_PROPAGATE(installer_.apply(variant.id, *changes));
-    if (auto style = session_.style()) outcome_.report.correctness.push_back(std::move(*style));
+    if (auto style = kernel_.changeable.style()) outcome_.report.correctness.push_back(std::move(*style));
     HONE_TRY(failure, pass_gates(variant));
     gate_failed_ = gate_failed_ || !failure->empty();
     if (failure->empty()) failure = confirm_gain(variant);
@@ -217,7 +217,7 @@ class Finalization {
   base::Result<std::string> pass_gates(const model::Variant& variant) {
     for (const auto& [level, name] :
          {std::pair{repository::GateLevel::smoke, "smoke"}, std::pair{repository::GateLevel::full, "full"}}) {
-      auto gate = session_.gate(variant, level);
+      auto gate = kernel_.judged.gate(variant, level);
       HONE_PROPAGATE(check_interrupt(ports_, options_.command));
       if (!gate) return std::string("the ") + name + " gate could not be run: " + gate.error().found;
       outcome_.report.correctness.push_back(count_of(name, variant.id, *gate));
@@ -300,11 +300,11 @@ class Finalization {
     }
     HONE_TRY(variant, workspace_.load_variant(outcome_.decision.alternative));
     inputs_.variants = {std::move(*variant)};
-    outcome_.report = start_report(session_, inputs_, options_);
+    outcome_.report = start_report(kernel_.timed.clock(), inputs_, options_);
     return true;
   }
 
-  repository::Session& session_;
+  const Kernel& kernel_;
   const FinalizeOptions& options_;
   const Workspace& workspace_;
   const Ports& ports_;
@@ -337,25 +337,25 @@ base::Result<std::optional<std::string>> recover_installation(const Workspace& w
   return installer->recover();
 }
 
-base::Result<FinalizeOutcome> finalize(repository::Session& session, const FinalizeOptions& options,
-                                       const Workspace& workspace, const Ports& ports) {
-  HONE_TRY(installer, Installer::open(workspace, session.clock(), ports.unverified));
+base::Result<FinalizeOutcome> finalize(const Kernel& kernel, const FinalizeOptions& options, const Workspace& workspace,
+                                       const Ports& ports) {
+  HONE_TRY(installer, Installer::open(workspace, kernel.timed.clock(), ports.unverified));
   HONE_TRY(recovered, installer->recover());
   if (*recovered) {
     // The session was opened on what has just been taken back: what it calls the original is not.
     return base::Error{base::ErrorKind::preflight, "production without an unfinished installation", **recovered,
                        workspace.folder(), "give the same command again"};
   }
-  auto inputs = load_inputs(session, workspace, options.variant);
+  auto inputs = load_inputs(kernel.described, workspace, options.variant);
   HONE_PROPAGATE(check_interrupt(ports, options.command));
   if (!inputs) return inputs.error();
   // A profile taken since the installation has it as its original; one from before is of the files it replaced.
   const auto in_force = installer->in_force();
-  if (in_force && session.source_hash() != inputs->profile.identity.source_hash) {
+  if (in_force && kernel.described.source_hash() != inputs->profile.identity.source_hash) {
     if (in_force->variant != inputs->chosen) return another_in_force(workspace, *in_force, inputs->chosen);
     FinalizeOutcome outcome;
     outcome.ending = Ending::already_applied;
-    outcome.report = start_report(session, *inputs, options);
+    outcome.report = start_report(kernel.timed.clock(), *inputs, options);
     outcome.report.applied = true;
     outcome.report.winner = in_force->variant;
     outcome.report.outcome = model::Outcome::applied;
@@ -365,7 +365,7 @@ base::Result<FinalizeOutcome> finalize(repository::Session& session, const Final
     ports.documents.show_report(workspace, outcome.report);
     return outcome;
   }
-  return Finalization(session, options, workspace, ports, std::move(*installer), std::move(*inputs)).run();
+  return Finalization(kernel, options, workspace, ports, std::move(*installer), std::move(*inputs)).run();
 }
 
 }  // namespace hone::stages

@@ -7,9 +7,9 @@
 
 #include "measure/protocol.hpp"
 #include "model/report.hpp"
-#include "repository/repository.hpp"
 #include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/kernel.hpp"
 
 namespace hone::stages {
 
@@ -45,7 +45,7 @@ base::Result<std::optional<std::string>> recover_installation(const Workspace& w
 // Errors: inputs missing (all of them listed) or production changed since the snapshot and nobody accepted it (pre-flight); a
 // variant that does not exist (usage); a full disk, a stop. Once production was touched they end with "production is restored",
 // and no report stays. What can not be measured is no error: the report says inconclusive.
-base::Result<FinalizeOutcome> finalize(repository::Session& session, const FinalizeOptions& options,
-                                       const Workspace& workspace, const Ports& ports);
+base::Result<FinalizeOutcome> finalize(const Kernel& kernel, const FinalizeOptions& options, const Workspace& workspace,
+                                       const Ports& ports);
 
 }  // namespace hone::stages

@@ -6,7 +6,7 @@
 
 #include "model/profile.hpp"
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
+#include "repository/described.hpp"
 #include "stages/workspace.hpp"
 
 namespace hone::stages {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "repository/repository.hpp"
+#include "repository/changeable.hpp"
 #include "stages/records.hpp"
 #include "stages/workspace.hpp"
 

@@ -29,9 +29,9 @@ std::string sided(const char* side, const std::string& path) {
 
 }  // namespace
 
-model::Report start_report(repository::Timed& timed, const FinalizeInputs& inputs, const FinalizeOptions& options) {
+model::Report start_report(base::Clock& clock, const FinalizeInputs& inputs, const FinalizeOptions& options) {
   model::Report report;
-  report.kernel = inputs.profile.kernel, report.created = timed.clock().utc();
+  report.kernel = inputs.profile.kernel, report.created = clock.utc();
   report.hone_version = model::hone_version(), report.hone_commit = model::hone_commit();
   report.command = options.command;
   report.winner = "v0";

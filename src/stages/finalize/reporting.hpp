@@ -4,15 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "model/report.hpp"
-#include "repository/repository.hpp"
+#include "repository/changeable.hpp"
+#include "repository/judged.hpp"
 #include "stages/finalize/finalize.hpp"
 #include "stages/finalize/inputs.hpp"
 #include "stages/finalize/install.hpp"
 
 namespace hone::stages {
 
-model::Report start_report(repository::Timed& timed, const FinalizeInputs& inputs, const FinalizeOptions& options);
+model::Report start_report(base::Clock& clock, const FinalizeInputs& inputs, const FinalizeOptions& options);
 model::GateCount count_of(const std::string& name, const std::string& variant, const repository::GateResult& result);
 std::string diff_of(const std::vector<repository::FileChange>& changes);
 // Commands that put the old files back.

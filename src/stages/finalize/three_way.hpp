@@ -6,7 +6,9 @@
 
 #include "measure/protocol.hpp"
 #include "model/report.hpp"
-#include "repository/repository.hpp"
+#include "repository/buildable.hpp"
+#include "repository/described.hpp"
+#include "repository/timed.hpp"
 #include "stages/ports.hpp"
 #include "stages/trial/guardrails.hpp"
 

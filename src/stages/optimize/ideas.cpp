@@ -80,7 +80,7 @@ std::optional<Idea> Ideas::from_strategies(const model::Variant& best) {
     if (sweep_is_due()) return Idea{true, {}};
     if (of_strategy_ < kFromOneStrategy) {
       const std::string& word = order[strategy_].strategy;
-      for (repository::Proposal& proposal : lab_.changeable().propose(word, lab_.profile(), best)) {
+      for (repository::Proposal& proposal : changeable_.propose(word, lab_.profile(), best)) {
         if (!is_new(proposal.variant)) continue;
         proposal.variant.strategy = order[strategy_].strategy;
         ++of_strategy_;
@@ -99,7 +99,7 @@ base::Result<std::optional<Idea>> Ideas::next(const model::Variant& best, const 
   if (sweep_is_due()) return std::optional(Idea{true, {}});
   if (auto proposal = combination(best)) return std::optional(Idea{false, std::move(*proposal)});
   while (!lab_.options().proposer.empty() && !proposer_done_) {
-    HONE_TRY(answer, ask_proposer(lab_, ++asked_, best, tried, notes_files));
+    HONE_TRY(answer, ask_proposer(lab_, changeable_, ++asked_, best, tried, notes_files));
     if (answer->kind == ProposerAnswer::Kind::proposal && is_new(answer->proposal.variant))
       return std::optional(Idea{false, answer->proposal});
     proposer_done_ = true;

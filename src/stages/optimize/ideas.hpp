@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "repository/repository.hpp"
+#include "repository/changeable.hpp"
 #include "stages/optimize/proposer.hpp"
 #include "stages/trial/evaluate.hpp"
 #include "stages/trial/lab.hpp"
@@ -25,7 +25,7 @@ struct Idea {
 
 class Ideas {
  public:
-  explicit Ideas(Lab& lab) : lab_(lab) {}
+  Ideas(Lab& lab, repository::Changeable& changeable) : lab_(lab), changeable_(changeable) {}
 
   // The next change against `best`; nothing when all sources are used up.
   base::Result<std::optional<Idea>> next(const model::Variant& best, const std::vector<TriedVariant>& tried,
@@ -42,6 +42,7 @@ class Ideas {
   bool is_new(const model::Variant& variant) { return tried_.insert(signature(variant)).second; }
 
   Lab& lab_;
+  repository::Changeable& changeable_;
   std::set<std::string> tried_;
   std::deque<Evaluation> parts_;
   std::size_t strategy_ = 0;  // index into the profile's strategy order

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
 #include "stages/trial/evaluate.hpp"
 
 namespace hone::stages {

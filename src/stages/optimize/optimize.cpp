@@ -24,11 +24,12 @@ constexpr std::size_t kShownCells = 4;  // of the winner's, in one sentence
 
 class Optimization {
  public:
-  Optimization(Lab& lab, std::optional<TargetMetric> target)
+  Optimization(Lab& lab, repository::Changeable& changeable, std::optional<TargetMetric> target)
       : lab_(lab),
+        changeable_(changeable),
         target_(std::move(target)),
         passes_(aim_of(lab).passes),
-        ideas_(lab),
+        ideas_(lab, changeable),
         small_gains_(lab.options().small_gain_pct, typical_noise_floor(lab.profile(), passes_)) {}
 
   base::Result<model::ComparisonDocument> run() {
@@ -161,7 +162,7 @@ class Optimization {
     if (auto written = workspace.write(workspace.settings_name(variant.id), model::to_json(variant)); !written)
       return written;
     if (variant.edits.empty()) return {};
-    return workspace.write(workspace.source_name(variant.id, lab_.changeable().variant_file_extension()),
+    return workspace.write(workspace.source_name(variant.id, changeable_.variant_file_extension()),
                            variant.edits.front().content);
   }
 
@@ -232,6 +233,7 @@ class Optimization {
   }
 
   Lab& lab_;
+  const repository::Changeable& changeable_;
   std::optional<TargetMetric> target_;
   std::vector<std::string> passes_;
   Ideas ideas_;
@@ -273,49 +275,53 @@ Question question_about(const model::ComparisonDocument& document, bool alone) {
 
 }  // namespace
 
-base::Result<void> check_device(const repository::Described& session, const model::Profile& profile) {
-  const model::DeviceInfo device = session.device();
+base::Result<void> check_device(const repository::Described& kernel, const model::Profile& profile) {
+  const model::DeviceInfo device = kernel.device();
   if (profile.device.kind == device.kind && profile.device.name == device.name &&
       profile.device.architecture == device.architecture)
     return {};
   return base::Error{
       base::ErrorKind::preflight, "a profile of this device: " + device.name + " (" + device.architecture + ")",
       "a profile of " + profile.device.name + " (" + profile.device.architecture + ", " + profile.device.kind + ")",
-      "profile.json", "profile again: hone profile " + session.identity().kernel};
+      "profile.json", "profile again: hone profile " + kernel.identity().kernel};
 }
 
-base::Result<void> check_profile(const repository::Described& session, const model::Profile& profile) {
-  if (const std::string missing = session.unmeasurable(); !missing.empty())
+base::Result<void> check_profile(const repository::Described& kernel, const model::Profile& profile) {
+  if (const std::string missing = kernel.unmeasurable(); !missing.empty())
     return base::Error{base::ErrorKind::preflight,
-                       "a machine where " + session.identity().kernel + " can be run and timed", missing, "pre-flight",
+                       "a machine where " + kernel.identity().kernel + " can be run and timed", missing, "pre-flight",
                        "go on where a GPU is; 'hone profile' works here from source"};
-  const std::string remedy = "profile again: hone profile " + session.identity().kernel;
+  const std::string remedy = "profile again: hone profile " + kernel.identity().kernel;
   const auto refuse = [&](const std::string& what, const std::string& expected, const std::string& found) {
     return base::Error{base::ErrorKind::preflight, "a profile of this " + what + ": " + expected, found, "profile.json",
                        remedy};
   };
-  if (profile.kernel != session.identity().kernel) return refuse("kernel", session.identity().kernel, profile.kernel);
-  if (profile.identity.source_hash != session.source_hash())
-    return refuse("source", session.source_hash(), "a profile of source " + profile.identity.source_hash);
-  return check_device(session, profile);
+  if (profile.kernel != kernel.identity().kernel) return refuse("kernel", kernel.identity().kernel, profile.kernel);
+  if (profile.identity.source_hash != kernel.source_hash())
+    return refuse("source", kernel.source_hash(), "a profile of source " + profile.identity.source_hash);
+  return check_device(kernel, profile);
 }
 
-base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
+base::Result<OptimizeOutcome> optimize(const Kernel& kernel, const model::Profile& profile,
                                        const OptimizeOptions& asked, const Workspace& workspace, const Ports& ports) {
   const OptimizeOptions options = profile.request.quick ? for_quick(asked) : asked;
-  auto checked = check_profile(session, profile);
+  const repository::Described& described = kernel.described;
+  auto checked = check_profile(described, profile);
   HONE_PROPAGATE(check_interrupt(ports, options.command));  // its worker was stopped: no finding
   if (!checked) return checked.error();
   std::optional<TargetMetric> target;
   if (!options.target_metric.empty()) {
-    HONE_TRY(parsed, parse_target_metric(options.target_metric, session.modes(), session.x_name(), session.sizes()));
+    HONE_TRY(parsed,
+             parse_target_metric(options.target_metric, described.modes(), described.x_name(), described.sizes()));
     target = std::move(*parsed);
   }
-  HONE_TRY(journal, Journal::open(ports.files, session.clock(), workspace.at("journal.jsonl"), run_identity(profile)));
+  HONE_TRY(journal,
+           Journal::open(ports.files, kernel.timed.clock(), workspace.at("journal.jsonl"), run_identity(profile)));
   if (journal->resumed_records() > 0)
     ports.progress.message(fmt::format("resuming: {} results of an earlier run are kept", journal->resumed_records()));
-  Lab lab(session, profile, options, ports, workspace, std::move(*journal));
-  HONE_TRY(document, Optimization(lab, std::move(target)).run());
+  Lab lab(described, kernel.buildable, kernel.timed, kernel.judged, profile, options, ports, workspace,
+          std::move(*journal));
+  HONE_TRY(document, Optimization(lab, kernel.changeable, std::move(target)).run());
   OptimizeOutcome outcome{std::move(*document), {}};
   ports.documents.show_comparison(workspace, outcome.comparison);
   if (auto unasked = decided_unasked(ports, options)) {

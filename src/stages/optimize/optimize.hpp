@@ -3,9 +3,9 @@
 #pragma once
 
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
 #include "stages/checkpoint.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/kernel.hpp"
 #include "stages/trial/options.hpp"
 
 namespace hone::stages {
@@ -18,11 +18,11 @@ struct OptimizeOutcome {
 // Writes notes, variant files, samples, comparison.json and the documents. Errors: the profile is of another kernel, source or
 // device (pre-flight); a target metric that can not be read (usage); v0 itself does not run; a full disk; a stop by the user.
 // Run again after a stop or a kill, it goes on where it was.
-base::Result<OptimizeOutcome> optimize(repository::Session& session, const model::Profile& profile,
+base::Result<OptimizeOutcome> optimize(const Kernel& kernel, const model::Profile& profile,
                                        const OptimizeOptions& options, const Workspace& workspace, const Ports& ports);
 
 // Refuses a profile of another device, and one of another kernel, source or device: what it says would not hold here.
-base::Result<void> check_device(const repository::Described& session, const model::Profile& profile);
-base::Result<void> check_profile(const repository::Described& session, const model::Profile& profile);
+base::Result<void> check_device(const repository::Described& kernel, const model::Profile& profile);
+base::Result<void> check_profile(const repository::Described& kernel, const model::Profile& profile);
 
 }  // namespace hone::stages

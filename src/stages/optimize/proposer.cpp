@@ -85,8 +85,9 @@ std::string last_line(const std::string& text) {
 }
 
 // Everything the program may know, laid out afresh: a folder left by a killed run is not trusted.
-base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Variant& best,
-                           const std::vector<TriedVariant>& tried, const std::vector<std::string>& notes_files) {
+base::Result<void> lay_out(Lab& lab, const repository::Changeable& changeable, const std::string& folder,
+                           const model::Variant& best, const std::vector<TriedVariant>& tried,
+                           const std::vector<std::string>& notes_files) {
   base::FileSystem& files = lab.ports().files;
   if (auto removed = files.remove_recursively(folder); !removed) return removed;
   const auto write = [&](const std::string& name, const std::string& content) {
@@ -108,13 +109,14 @@ base::Result<void> lay_out(Lab& lab, const std::string& folder, const model::Var
   }
   ProposalRequest request;
   request.kernel = lab.profile().kernel, request.best = best.id, request.original = main_name;
-  request.variant_file = "variant." + lab.changeable().variant_file_extension();
+  request.variant_file = "variant." + changeable.variant_file_extension();
   request.bottleneck = model::word(lab.profile().bottleneck.cls);
   request.tried = tried;
   return write("request.json", request_json(request));
 }
 
-base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, const model::Variant& best) {
+base::Result<ProposerAnswer> read_answer(Lab& lab, repository::Changeable& changeable, const std::string& folder,
+                                         const model::Variant& best) {
   base::FileSystem& files = lab.ports().files;
   if (!files.is_directory(folder)) return failed("its folder is gone: it must write into the folder it is given");
   auto names = files.list(folder);
@@ -134,7 +136,7 @@ base::Result<ProposerAnswer> read_answer(Lab& lab, const std::string& folder, co
   if (base::trim(*text).empty()) return failed("its variant is empty");
   if (base::trim(*hypothesis).empty())
     return failed("its hypothesis.md is empty: a change without a prediction is not tried");
-  auto variant = lab.changeable().variant_from_source(*text, best);
+  auto variant = changeable.variant_from_source(*text, best);
   if (!variant) return failed("its text is refused: " + variant.error().found);
   ProposerAnswer answer;
   answer.kind = ProposerAnswer::Kind::proposal;
@@ -166,7 +168,8 @@ std::string from_anywhere(base::FileSystem& files, const std::string& command) {
   return made;
 }
 
-base::Result<ProposerAnswer> run(Lab& lab, const std::string& relative_folder, const model::Variant& best) {
+base::Result<ProposerAnswer> run(Lab& lab, repository::Changeable& changeable, const std::string& relative_folder,
+                                 const model::Variant& best) {
   base::FileSystem& files = lab.ports().files;
   const std::string folder = files.absolute(relative_folder);
   base::Command command;
@@ -187,7 +190,7 @@ base::Result<ProposerAnswer> run(Lab& lab, const std::string& relative_folder, c
     const std::string words = last_line(outcome->error.empty() ? outcome->output : outcome->error);
     return failed(fmt::format("it exited with status {}{}", outcome->exit_status, words.empty() ? "" : ": " + words));
   }
-  return read_answer(lab, folder, best);
+  return read_answer(lab, changeable, folder, best);
 }
 
 }  // namespace
@@ -212,8 +215,8 @@ std::vector<model::Prediction> predictions_of(const std::string& hypothesis,
   return predictions;
 }
 
-base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,
-                                          const std::vector<TriedVariant>& tried,
+base::Result<ProposerAnswer> ask_proposer(Lab& lab, repository::Changeable& changeable, int number,
+                                          const model::Variant& best, const std::vector<TriedVariant>& tried,
                                           const std::vector<std::string>& notes_files) {
   HONE_PROPAGATE(lab.check_interrupt());
   // What was tried by then is part of the question: another history is another question.
@@ -227,8 +230,8 @@ base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Var
   }
   lab.ports().progress.step("ask the proposer for a variant");
   const std::string folder = lab.workspace().at(fmt::format("proposer/{}", number));
-  HONE_PROPAGATE(lay_out(lab, folder, best, tried, notes_files));
-  auto answer = run(lab, folder, best);
+  HONE_PROPAGATE(lay_out(lab, changeable, folder, best, tried, notes_files));
+  auto answer = run(lab, changeable, folder, best);
   HONE_PROPAGATE(lab.check_interrupt());
   if (!answer) return answer.error();
   HONE_PROPAGATE(lab.journal().append("proposed", key, *answer));

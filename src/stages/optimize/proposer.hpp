@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
+#include "repository/changeable.hpp"
 #include "stages/trial/lab.hpp"
 
 namespace hone::stages {
@@ -33,8 +33,8 @@ std::string request_json(const ProposalRequest& request);
 
 // Asks once. `number` names the folder proposer/{number}; an answer that is in the journal is not asked for again. Errors only
 // for hone's own files and a stop by the user.
-base::Result<ProposerAnswer> ask_proposer(Lab& lab, int number, const model::Variant& best,
-                                          const std::vector<TriedVariant>& tried,
+base::Result<ProposerAnswer> ask_proposer(Lab& lab, repository::Changeable& changeable, int number,
+                                          const model::Variant& best, const std::vector<TriedVariant>& tried,
                                           const std::vector<std::string>& notes_files);
 
 // Lines "predict MODE @ X = RATIO" of a hypothesis, at cells that exist.

@@ -7,7 +7,8 @@
 #include "base/result.hpp"
 #include "measure/paired_subject.hpp"
 #include "model/profile.hpp"
-#include "repository/repository.hpp"
+#include "repository/described.hpp"
+#include "repository/timed.hpp"
 #include "stages/ports.hpp"
 #include "stages/workspace.hpp"
 

@@ -35,10 +35,10 @@ base::Result<void> require(const std::vector<repository::PreflightCheck>& checks
 }
 
 // What the source says is added to what the measurements say: places in the text, and strategies nothing else named.
-void add_source_findings(const repository::Described& session, model::Profile& profile) {
-  for (model::Opportunity& opportunity : session.source_opportunities())
+void add_source_findings(const repository::Described& kernel, model::Profile& profile) {
+  for (model::Opportunity& opportunity : kernel.source_opportunities())
     profile.opportunities.push_back(std::move(opportunity));
-  for (model::StrategyStep& step : session.source_strategies()) {
+  for (model::StrategyStep& step : kernel.source_strategies()) {
     const bool known = std::any_of(profile.strategy_order.begin(), profile.strategy_order.end(),
                                    [&](const model::StrategyStep& each) { return each.strategy == step.strategy; });
     if (!known) profile.strategy_order.push_back(std::move(step));
@@ -55,11 +55,11 @@ void take_diagnosis(model::Profile& profile) {
 }
 
 // The profile of a kernel that can not be run here: from its source, with results recorded elsewhere beside it.
-base::Result<void> fill_from_source(repository::Described& session, const Ports& ports, model::Profile& profile) {
-  const std::string missing = session.unmeasurable();
+base::Result<void> fill_from_source(repository::Described& kernel, const Ports& ports, model::Profile& profile) {
+  const std::string missing = kernel.unmeasurable();
   ports.progress.step("profile from source: " + missing);
-  profile.device = session.device();
-  HONE_TRY(configuration, session.configuration());
+  profile.device = kernel.device();
+  HONE_TRY(configuration, kernel.configuration());
   profile.configuration = std::move(*configuration);
   profile.counters.status = "unavailable";
   profile.counters.reason = missing;
@@ -67,14 +67,14 @@ base::Result<void> fill_from_source(repository::Described& session, const Ports&
   profile.counters.route = "none";
   // Recorded rows come after the diagnosis: what was measured elsewhere decides nothing here.
   take_diagnosis(profile);
-  add_source_findings(session, profile);
+  add_source_findings(kernel, profile);
   profile.summary =
       "from source alone, nothing was measured here (" + missing + "): counters and measurements are missing";
   profile.estimated_iterations.rationale = "not known without measurements";
-  profile.baseline.rows = session.recorded();
+  profile.baseline.rows = kernel.recorded();
   auto& warnings = profile.baseline.observations.warnings;
   warnings.insert(warnings.begin(), "no row of these tables was measured here: " + missing);
-  for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
+  for (std::string& remark : kernel.remarks()) warnings.push_back(std::move(remark));
   return {};
 }
 
@@ -89,36 +89,36 @@ bool faster_than_its_ceiling(const model::Profile& profile) {
 
 // What a profile will do. The weights are times of a step's units over that of a baseline cell (3.6 s), measured with
 // `hone run rms_norm --quick` on two cores on 2026-12-01.
-std::vector<Work> work_of(const repository::Session& session, const model::Request& request) {
-  const auto modes = request.scope == "general" ? session.modes().size() : 1;
-  const int cells = static_cast<int>(session.sizes().size() * modes);
+std::vector<Work> work_of(const repository::Described& kernel, const model::Request& request) {
+  const auto modes = request.scope == "general" ? kernel.modes().size() : 1;
+  const int cells = static_cast<int>(kernel.sizes().size() * modes);
   return {{kCeilings, 1, 0.5},      {kBaseline, cells, 1}, {kNoiseFloor, cells, 0.6},
           {kConfiguration, 1, 4.5}, {kCounters, 1, 4.7},   {kOwnBenchmark, 1, 0.1}};
 }
 
-base::Result<void> fill(repository::Session& session, const Workspace& workspace, const Ports& ports,
-                        model::Profile& profile) {
-  ports.progress.expect(work_of(session, profile.request));
+base::Result<void> fill(repository::Described& kernel, repository::Timed& timed, repository::Counted& counted,
+                        const Workspace& workspace, const Ports& ports, model::Profile& profile) {
+  ports.progress.expect(work_of(kernel, profile.request));
   ports.progress.step(kCeilings);
-  HONE_TRY(ceilings, session.ceilings());
-  profile.device = session.device();
+  HONE_TRY(ceilings, timed.ceilings());
+  profile.device = kernel.device();
   profile.device.ceilings = *ceilings;
 
-  HONE_TRY(shares, measure_baseline(session, session, workspace, ports, profile));
-  add_headroom(session, session, *shares, profile);
+  HONE_TRY(shares, measure_baseline(kernel, timed, workspace, ports, profile));
+  add_headroom(kernel, timed, *shares, profile);
   ports.documents.show_baseline(profile);
-  HONE_PROPAGATE(measure_noise_floor(session, session, workspace, ports, profile));
+  HONE_PROPAGATE(measure_noise_floor(kernel, timed, workspace, ports, profile));
   ports.progress.step(kConfiguration);
-  HONE_TRY(configuration, session.configuration());
+  HONE_TRY(configuration, kernel.configuration());
   profile.configuration = std::move(*configuration);
   if (faster_than_its_ceiling(profile)) {
     // The device was slower when the ceilings were measured than when the kernel was: other load comes and goes.
-    if (auto again = look_again(session, profile, ports); !again) return again;
+    if (auto again = look_again(timed, profile, ports); !again) return again;
   }
   HONE_PROPAGATE(check_interrupt(ports, profile.command, AfterInterrupt::begins_anew));
 
   ports.progress.step(kCounters);
-  HONE_TRY(counters, session.counters());
+  HONE_TRY(counters, counted.counters());
   profile.counters = std::move(*counters);
 
   const std::vector<std::string> disturbed = std::move(profile.baseline.observations.warnings);
@@ -126,39 +126,38 @@ base::Result<void> fill(repository::Session& session, const Workspace& workspace
   auto& warnings = profile.baseline.observations.warnings;
   warnings.insert(warnings.begin(), disturbed.begin(), disturbed.end());
   take_diagnosis(profile);
-  add_source_findings(session, profile);
+  add_source_findings(kernel, profile);
 
   ports.progress.step(kOwnBenchmark);
-  HONE_TRY(rows, session.repository_benchmark(workspace.at("benchmarks")));
+  HONE_TRY(rows, kernel.repository_benchmark(workspace.at("benchmarks")));
   profile.baseline.rows.insert(profile.baseline.rows.end(), rows->begin(), rows->end());
-  for (std::string& remark : session.remarks()) warnings.push_back(std::move(remark));
+  for (std::string& remark : kernel.remarks()) warnings.push_back(std::move(remark));
   return {};
 }
 
 }  // namespace
 
-base::Result<ProfileOutcome> profile(repository::Repository& repository, const model::Request& request,
-                                     const ProfileOptions& options, const Ports& ports) {
-  // A name that does not exist is the user's mistake, not the machine's: it is said before any pre-flight.
-  HONE_TRY(session, repository.open(request));
-  const auto checks = repository.preflight(request);
+base::Result<ProfileOutcome> profile(repository::Described& kernel, repository::Timed& timed,
+                                     repository::Counted& counted,
+                                     const std::vector<repository::PreflightCheck>& checks,
+                                     const model::Request& request, const ProfileOptions& options, const Ports& ports) {
   HONE_PROPAGATE(check_interrupt(ports, options.command, AfterInterrupt::begins_anew));
   HONE_PROPAGATE(require(checks, ports));
   HONE_TRY(workspace, Workspace::open(ports.files, options.workspace_root, request.kernel));
-  HONE_PROPAGATE(workspace->write_snapshot((*session)->snapshot()));
+  HONE_PROPAGATE(workspace->write_snapshot(kernel.snapshot()));
 
   model::Profile profile;
   profile.kernel = request.kernel;
-  profile.created = (*session)->clock().utc();
+  profile.created = timed.clock().utc();
   profile.hone_version = model::hone_version();
   profile.hone_commit = model::hone_commit();
   profile.command = options.command;
-  profile.identity = (*session)->identity();
-  profile.request = (*session)->resolved(request);
-  profile.baseline.x_name = (*session)->x_name();
-  const std::string unmeasurable = (*session)->unmeasurable();
-  HONE_PROPAGATE(unmeasurable.empty() ? fill(**session, *workspace, ports, profile)
-                                      : fill_from_source(**session, ports, profile));
+  profile.identity = kernel.identity();
+  profile.request = kernel.resolved(request);
+  profile.baseline.x_name = kernel.x_name();
+  const std::string unmeasurable = kernel.unmeasurable();
+  HONE_PROPAGATE(unmeasurable.empty() ? fill(kernel, timed, counted, *workspace, ports, profile)
+                                      : fill_from_source(kernel, ports, profile));
   // A program that was stopped to tell something is no finding of the profile.
   HONE_PROPAGATE(check_interrupt(ports, options.command, AfterInterrupt::begins_anew));
 
@@ -169,7 +168,7 @@ base::Result<ProfileOutcome> profile(repository::Repository& repository, const m
   Decision decision;
   decision.choice = Choice::stop;
   if (unmeasurable.empty()) {
-    HONE_TRY(decided, confirm_plan(profile, *workspace, ports, (*session)->clock(), options));
+    HONE_TRY(decided, confirm_plan(profile, *workspace, ports, timed.clock(), options));
     decision = std::move(*decided);
   }
   return ProfileOutcome{std::move(profile), workspace->folder(), std::move(decision), unmeasurable};

@@ -10,7 +10,7 @@
 
 #include "model/profile.hpp"
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
+#include "repository/cell.hpp"
 
 namespace hone::stages {
 

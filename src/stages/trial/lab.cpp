@@ -113,15 +113,19 @@ std::string signature(const model::Variant& variant) {
   return base::content_hash(model::to_json(anonymous));
 }
 
-Lab::Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options,
-         const Ports& ports, const Workspace& workspace, Journal journal)
-    : session_(session),
+Lab::Lab(const repository::Described& described, repository::Buildable& buildable, repository::Timed& timed,
+         repository::Judged& judged, const model::Profile& profile, const OptimizeOptions& options, const Ports& ports,
+         const Workspace& workspace, Journal journal)
+    : described_(described),
+      buildable_(buildable),
+      timed_(timed),
+      judged_(judged),
       profile_(profile),
       options_(options),
       ports_(ports),
       workspace_(workspace),
       journal_(std::move(journal)),
-      floors_(session_, profile_, ports_) {}
+      floors_(timed_, profile_, ports_) {}
 
 double Lab::noise_floor_pct(const repository::Cell& cell) const {
   for (const model::NoiseFloor& floor : profile_.baseline.noise_floor) {
@@ -131,7 +135,7 @@ double Lab::noise_floor_pct(const repository::Cell& cell) const {
 }
 
 model::Quantiles Lab::known_time(const repository::Cell& cell) const {
-  const std::vector<std::string> others = session_.baseline_providers();
+  const std::vector<std::string> others = described_.baseline_providers();
   for (const model::BaselineRow& row : profile_.baseline.rows) {
     if (row.x_value != cell.x_value || row.mode != cell.mode || row.metric != "speed") continue;
     if (std::find(others.begin(), others.end(), row.provider) != others.end()) continue;
@@ -147,13 +151,13 @@ base::Result<Estimate> Lab::screen(const repository::Cell& where, const model::S
       where.mode + "|" + where.x_value + "|" + settings_text(settings) + "|" + settings_text(shipped);
   if (const auto known = journal_.find<Screening>("screened", key)) return known->estimate;
   Screening screened;
-  HONE_TRY(baseline, session_.subject_with(where, shipped));
-  auto candidate = session_.subject_with(where, settings);
+  HONE_TRY(baseline, timed_.subject_with(where, shipped));
+  auto candidate = timed_.subject_with(where, settings);
   HONE_PROPAGATE(check_interrupt());  // a stop is no answer
   if (!candidate) {
     screened.reason = one_line(candidate.error());
   } else {
-    auto timed = measure::interleave({baseline->get(), candidate->get()}, session_.clock(), options_.screening);
+    auto timed = measure::interleave({baseline->get(), candidate->get()}, timed_.clock(), options_.screening);
     HONE_PROPAGATE(check_interrupt());
     if (!timed) {
       screened.reason = one_line(timed.error());
@@ -172,8 +176,8 @@ base::Result<Trial> Lab::compare_settings(const repository::Cell& where, const m
   const std::string key = "settings|" + where.mode + "|" + where.x_value + "|" + settings_text(baseline) + "|" +
                           settings_text(candidate) + "|" + budget_text(options_.finals);
   return measured(
-      key, "samples/sweep.jsonl", where, options_.finals, [&] { return session_.subject_with(where, baseline); },
-      [&] { return session_.subject_with(where, candidate); });
+      key, "samples/sweep.jsonl", where, options_.finals, [&] { return timed_.subject_with(where, baseline); },
+      [&] { return timed_.subject_with(where, candidate); });
 }
 
 base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Variant& candidate,
@@ -182,8 +186,8 @@ base::Result<Trial> Lab::compare(const model::Variant& baseline, const model::Va
                           signature(candidate) + "|" + budget_text(options_.verdict);
   const std::string name = candidate.id.empty() ? "variant" : candidate.id;
   return measured(
-      key, "samples/" + name + ".jsonl", cell, options_.verdict, [&] { return session_.subject(baseline, cell); },
-      [&] { return session_.subject(candidate, cell); });
+      key, "samples/" + name + ".jsonl", cell, options_.verdict, [&] { return timed_.subject(baseline, cell); },
+      [&] { return timed_.subject(candidate, cell); });
 }
 
 base::Result<Trial> Lab::measured(const std::string& key, const std::string& samples_file, const repository::Cell& cell,
@@ -205,7 +209,7 @@ base::Result<Trial> Lab::measured(const std::string& key, const std::string& sam
     options.patience = kPatience;
     auto comparison = floors_.judge(cell, [&](double floor_ns) {
       options.floor_ns = floor_ns;
-      return measure::compare(**baseline, **candidate, session_.clock(), options);
+      return measure::compare(**baseline, **candidate, timed_.clock(), options);
     });
     if (comparison) {
       trial.outcome = Trial::Outcome::measured;
@@ -249,7 +253,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
   std::vector<model::Settings> missing_settings;
   for (const std::size_t i : missing) missing_sizes.push_back(sizes[i]), missing_settings.push_back(settings[i]);
   ports_.progress.advance(static_cast<int>(all.size() - missing.size()), static_cast<int>(all.size()), "");
-  session_.build_ahead(pass, missing_sizes, missing_settings);
+  buildable_.build_ahead(pass, missing_sizes, missing_settings);
   // Enough at a time that the slowest of them does not leave the other compilers idle.
   const std::size_t batch = std::max(kBuildsBetweenRecords, 4 * static_cast<std::size_t>(options_.build_threads));
   for (std::size_t start = 0; start < missing.size(); start += batch) {
@@ -259,7 +263,7 @@ base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, con
     const auto work = [&] {
       for (std::size_t n = next++; n < end; n = next++) {
         const std::size_t i = missing[n];
-        auto part = session_.build_settings(pass, sizes[i], settings[i]);
+        auto part = buildable_.build_settings(pass, sizes[i], settings[i]);
         all[i] = part ? BuiltSettings{part->machine_code_hash, part->launch_hash, ""}
                       : BuiltSettings{"", "", one_line(part.error())};
       }
@@ -281,7 +285,7 @@ base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, re
   HONE_PROPAGATE(check_interrupt());
   const std::string key = signature(variant) + (level == repository::GateLevel::full ? "|full" : "|smoke");
   if (auto known = journal_.find<repository::GateResult>("gate", key)) return std::move(*known);
-  auto result = session_.gate(variant, level);
+  auto result = judged_.gate(variant, level);
   HONE_PROPAGATE(check_interrupt());  // a stop takes down what the gate runs, which is no verdict
   if (!result) return result.error();
   HONE_PROPAGATE(journal_.append("gate", key, *result));
@@ -291,7 +295,7 @@ base::Result<repository::GateResult> Lab::gate(const model::Variant& variant, re
 base::Result<repository::MemoryUse> Lab::memory(const model::Variant& variant, const std::string& x_value) {
   const std::string key = signature(variant) + "|" + x_value;
   if (const auto known = journal_.find<repository::MemoryUse>("memory", key)) return *known;
-  HONE_TRY(use, session_.memory(variant, x_value));
+  HONE_TRY(use, timed_.memory(variant, x_value));
   HONE_PROPAGATE(journal_.append("memory", key, *use));
   return use;
 }

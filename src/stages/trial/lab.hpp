@@ -10,7 +10,10 @@
 #include "measure/protocol.hpp"
 #include "model/profile.hpp"
 #include "model/variant.hpp"
-#include "repository/repository.hpp"
+#include "repository/buildable.hpp"
+#include "repository/described.hpp"
+#include "repository/judged.hpp"
+#include "repository/timed.hpp"
 #include "stages/floors.hpp"
 #include "stages/journal.hpp"
 #include "stages/optimize/search.hpp"
@@ -34,13 +37,13 @@ struct BuiltSettings {
 
 class Lab {
  public:
-  Lab(repository::Session& session, const model::Profile& profile, const OptimizeOptions& options, const Ports& ports,
+  Lab(const repository::Described& described, repository::Buildable& buildable, repository::Timed& timed,
+      repository::Judged& judged, const model::Profile& profile, const OptimizeOptions& options, const Ports& ports,
       const Workspace& workspace, Journal journal);
 
-  const repository::Described& described() const { return session_; }
-  repository::Buildable& buildable() { return session_; }
-  repository::Timed& timed() { return session_; }
-  repository::Changeable& changeable() { return session_; }
+  const repository::Described& described() const { return described_; }
+  repository::Buildable& buildable() { return buildable_; }
+  repository::Timed& timed() { return timed_; }
   const model::Profile& profile() const { return profile_; }  // as given, at the ceilings of the last look at them
   Floors& floors() { return floors_; }
   const OptimizeOptions& options() const { return options_; }
@@ -66,7 +69,7 @@ class Lab {
   base::Result<repository::GateResult> gate(const model::Variant& variant, repository::GateLevel level);
   base::Result<repository::MemoryUse> memory(const model::Variant& variant, const std::string& x_value);
 
-  double search_share() const { return session_.search_share().value_or(options_.largest_search_share); }
+  double search_share() const { return described_.search_share().value_or(options_.largest_search_share); }
   double noise_floor_pct(const repository::Cell& cell) const;  // 0 where the profile has none
   model::Quantiles known_time(
       const repository::Cell& cell) const;  // v0's time in the profile; no samples where it has none
@@ -78,7 +81,10 @@ class Lab {
                                const MakeSubject& candidate);
   base::Result<void> keep_samples(const std::string& file, const std::string& key, const model::Comparison& comparison);
 
-  repository::Session& session_;
+  const repository::Described& described_;
+  repository::Buildable& buildable_;
+  repository::Timed& timed_;
+  repository::Judged& judged_;
   model::Profile profile_;
   const OptimizeOptions& options_;
   const Ports& ports_;

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "model/profile.hpp"
-#include "repository/repository.hpp"
+#include "repository/cell.hpp"
+#include "repository/described.hpp"
 
 namespace hone::stages {
 
