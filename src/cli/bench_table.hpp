@@ -10,8 +10,9 @@
 #include "model/profile.hpp"
 #include "model/timing.hpp"
 #include "render/terminal/style.hpp"
+#include "repository/described.hpp"
 #include "repository/liger/providers.hpp"
-#include "repository/repository.hpp"
+#include "repository/timed.hpp"
 #include "stages/ports.hpp"
 
 namespace hone::cli {

@@ -15,18 +15,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-class BenchTable : public test::StageTest {
+class BenchTable : public test::StepTest {
  protected:
   std::vector<BenchRow> bench() {
-    const auto session = test::open_session(world);
     model::Request request;
-    request.kernel = world.kernel, request.dtype = "fp32";
-    repository::liger::PythonProviders python({files, processes, world.clock, "scratch", "cpu"});
+    request.kernel = kernel.kernel.name, request.dtype = "fp32";
+    repository::liger::PythonProviders python({files, processes, timed.clock(), "scratch", "cpu"});
     std::vector<BenchRow> rows;
-    const auto done = bench_kernel(*session, *session, request, {"native", "eager"}, &python, progress, rows);
+    const auto done = bench_kernel(kernel, timed, request, {"native", "eager"}, &python, progress, rows);
     EXPECT_TRUE(done) << base::describe(done.error());
     return rows;
   }
+  test::FakeDescribed kernel;
+  test::FakeTimed timed;
 };
 
 TEST_F(BenchTable, EveryRowIsTrustedOnAQuietMachine) {
@@ -36,8 +37,8 @@ TEST_F(BenchTable, EveryRowIsTrustedOnAQuietMachine) {
 }
 
 TEST_F(BenchTable, ADisturbedRowIsMarkedAndNamedAndTheOthersAreMeasured) {
-  world.load = [this](int samples) {
-    return world.events.back().find("backward 2048") != std::string::npos && samples % 3 == 0 ? 5.0 : 1.0;
+  timed.load = [this](int samples) {
+    return timed.kernel.events.back().find("backward 2048") != std::string::npos && samples % 3 == 0 ? 5.0 : 1.0;
   };
   const auto rows = bench();
   ASSERT_THAT(rows, SizeIs(2 * 9));
@@ -73,15 +74,14 @@ TEST_F(BenchTable, FitsTheTerminal) {
 }
 
 TEST_F(BenchTable, OfAnotherRepositoryNamesItsOwnProvidersAndSizes) {
-  const auto session = test::open_session(world);
   model::Request request;
-  request.kernel = world.kernel, request.dtype = "fp32";
+  request.kernel = kernel.kernel.name, request.dtype = "fp32";
   std::vector<BenchRow> rows;
-  const auto done = bench_kernel(*session, *session, request, {session->own_provider()}, nullptr, progress, rows);
+  const auto done = bench_kernel(kernel, timed, request, {kernel.own_provider()}, nullptr, progress, rows);
   ASSERT_TRUE(done) << base::describe(done.error());
   ASSERT_THAT(rows, SizeIs(9));
   EXPECT_TRUE(rows.front().own);
-  EXPECT_EQ(rows.front().shape, session->x_name() + "=" + rows.front().x_value);
+  EXPECT_EQ(rows.front().shape, kernel.x_name() + "=" + rows.front().x_value);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/process.hpp"
 #include "stages/optimize/optimize.hpp"
 #include "stages/ports.hpp"
+#include "stages/trial/lab.hpp"
 #include "tests/support/fake_session.hpp"
 
 namespace hone::test {
@@ -86,6 +87,33 @@ class StepTest : public ::testing::Test, protected ScriptedPorts<base::MemoryFil
   stages::Workspace workspace() { return *stages::Workspace::open(files, "optimization", "rms_norm"); }
   model::Profile profile;
 };
+
+// A step that goes through the lab, over the fakes of a trial.
+template <class Files, class Processes>
+class LabFixture : public ::testing::Test, protected ScriptedPorts<Files, Processes> {
+ protected:
+  explicit LabFixture(const std::string& root = "optimization")
+      : work(*stages::Workspace::open(this->files, root, "rms_norm")) {
+    make_tunable(trial);
+    profile = profile_of(trial, trial, {});
+  }
+  // Each one is another process over the same journal.
+  stages::Lab lab() {
+    return {
+        trial,       trial,   trial,
+        trial,       profile, options,
+        this->ports, work,    *stages::Journal::open(this->files, trial.clock(), work.at("journal.jsonl"), "a run")};
+  }
+  bool happened(const std::string& event) const {
+    return std::count(trial.kernel.events.begin(), trial.kernel.events.end(), event) > 0;
+  }
+
+  stages::Workspace work;
+  FakeTrial trial;
+  model::Profile profile;
+  stages::OptimizeOptions options;
+};
+using LabTest = LabFixture<base::MemoryFiles, base::ScriptedProcesses>;
 
 class StageTest : public StepTest {
  protected:

@@ -8,10 +8,10 @@
 namespace hone::test {
 namespace {
 
-class Unfinished : public StageTest {
+class Unfinished : public StepTest {
  protected:
   Unfinished() {
-    use_strategies({});
+    profile = profile_of(described, FakeTimed(), {});
     profile.hone_commit = model::hone_commit();
     write_profile();
   }
@@ -25,10 +25,11 @@ class Unfinished : public StageTest {
     ASSERT_TRUE(workspace().write("report.json", model::to_json(report)));
   }
   bool goes_on(bool recovered = false) {
-    const auto found = stages::unfinished_run(session, profile.request, workspace(), recovered);
+    const auto found = stages::unfinished_run(described, profile.request, workspace(), recovered);
     EXPECT_TRUE(!found || *found == profile);
     return found.has_value();
   }
+  FakeDescribed described;
 };
 
 TEST_F(Unfinished, AProfileWithoutItsReportIsGoneOnWith) {
@@ -60,7 +61,7 @@ TEST_F(Unfinished, AnotherRequestSourceDeviceOrProgramBeginsAnew) {
   EXPECT_FALSE(goes_on());
   profile = good;
   write_profile();
-  kernel.source = "edited since\n";
+  described.kernel.source = "edited since\n";
   EXPECT_FALSE(goes_on());
 }
 

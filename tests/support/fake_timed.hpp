@@ -12,7 +12,7 @@ class FakeTimed : public repository::Timed, public virtual HasFakeKernel {
   std::function<double(const std::string& pass, std::int64_t x, const model::Settings& settings)> time_ms =
       [](const std::string&, std::int64_t, const model::Settings&) { return 1.0; };
   std::function<double(const std::string& pass, std::int64_t x)> floor_ms = [](const std::string&, std::int64_t) {
-    return 0.0;
+    return 0.5;
   };
   double floor_of_second_look = 1;  // of the floor before it, what a further look at the ceilings finds
   double ceiling_ms = 0;            // of the ceiling's program beside a kernel, at the ceilings; 0: there is none

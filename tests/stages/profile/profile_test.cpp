@@ -1,9 +1,8 @@
 // Stage 1 on a scripted device: what it does when its own numbers contradict each other.
 #include "stages/profile/profile.hpp"
 
-#include <cmath>
+#include <gmock/gmock.h>
 
-#include "measure/protocol.hpp"
 #include "tests/stages/stage_fixture.hpp"
 
 namespace hone::stages {
@@ -66,58 +65,6 @@ TEST_F(ProfileStage, TheTableIsShownBeforeAnythingElseIsBuilt) {
   ASSERT_TRUE(run());
   EXPECT_LT(index_of("baseline shown"), index_of("configuration"));
   EXPECT_TRUE(happened("configuration"));
-}
-
-// A round of both subjects takes seconds: rows say how many samples they have, and nothing ends the profile.
-TEST_F(ProfileStage, ASlowDeviceHasItsProfile) {
-  session.load = [](int) { return 5000.0; };
-  session.eager_factor = 20;
-  auto outcome = run();
-  ASSERT_TRUE(outcome) << base::describe(outcome.error());
-  for (const model::BaselineRow& row : outcome->profile.baseline.rows) {
-    if (row.metric != "speed") continue;
-    EXPECT_GE(row.samples, measure::kFewestRounds) << row.mode;
-    EXPECT_TRUE(row.provider != "eager" || row.samples == measure::kFewestRounds) << row.mode;
-  }
-  EXPECT_EQ(outcome->profile.baseline.noise_floor.size(), 9u);
-}
-
-TEST_F(ProfileStage, ABusyMachineHasAProfileThatSaysSo) {
-  session.load = [](int samples) { return samples % 3 == 0 || samples % 5 == 0 ? 3.5 : 1.0; };
-  auto outcome = run();
-  ASSERT_TRUE(outcome) << base::describe(outcome.error());
-  const auto& warnings = outcome->profile.baseline.observations.warnings;
-  EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
-    return warning.find("samples were disturbed") != std::string::npos;
-  }));
-}
-
-// Memory at 45 to 120 % of the speed that the ceilings were measured at: shares from pairs hold, and the ceilings are not blamed.
-TEST_F(ProfileStage, SharesArePairedWhereTheSpeedOfMemoryMoves) {
-  set_floors(0.8);
-  session.ceiling_ms = 2;
-  session.load = [](int samples) { return 1 / (0.825 + 0.375 * std::sin(0.05 * samples)); };
-  auto outcome = run();
-  ASSERT_TRUE(outcome) << outcome.error().found;
-  for (const model::Headroom& row : outcome->profile.headroom) {
-    EXPECT_NEAR(row.share_of_ceiling_pct, 80, 4) << row.mode << " " << row.x_value;
-    EXPECT_NEAR(row.ratio, row.measured_ms / row.floor_ms, 1e-9);
-    EXPECT_GE(row.paired.pairs, 3);
-    EXPECT_LE(row.paired.low_pct, row.share_of_ceiling_pct);
-    EXPECT_GE(row.paired.high_pct, row.share_of_ceiling_pct);
-    EXPECT_LE(row.physics_floor_ms, 0.8 * 1e-3 * std::stod(row.x_value) * (row.mode == "full" ? 2 : 1) / 1.02 * 1.01);
-  }
-  EXPECT_FALSE(happened("ceilings again"));
-}
-
-// A pass that is faster than the slow moment's ceilings allow is not too fast: the device was faster beside it.
-TEST_F(ProfileStage, PhysicsFloorsFollowTheFastestThatTheCeilingsProgramsWere) {
-  set_floors(1.2);  // by ceilings of a slow moment
-  session.ceiling_ms = 2;
-  session.load = [](int) { return 0.5; };  // everything is twice as fast now
-  auto outcome = run();
-  ASSERT_TRUE(outcome) << outcome.error().found;
-  for (const model::Headroom& row : outcome->profile.headroom) EXPECT_LT(row.physics_floor_ms, 1.3 * row.measured_ms);
 }
 
 TEST_F(ProfileStage, AMissingRequirementEndsItBeforeAnythingIsMeasured) {

@@ -15,83 +15,56 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// Runs real programs on a real disk.
-class Proposer : public ::testing::Test, protected ScriptedPorts<base::SystemFiles, base::SystemProcesses> {
- protected:
-  Proposer() {
-    make_tunable(session);
-    kernel.installed_file = folder / "production.json";
-    kernel.sizes = {"1024", "4096"};
-    session.held_out.clear();
-    kernel.modes = {"forward"};
-    profile = profile_of(session, session, {});
-  }
-
-  base::Result<stages::OptimizeOutcome> run(const std::string& script, std::int64_t deadline_ms = 20'000) {
-    EXPECT_TRUE(files.write_atomically(folder / "propose.sh", script));
-    stages::OptimizeOptions o;
-    o.autonomous = true;
-    o.proposer = "sh '" + (folder / "propose.sh") + "'";
-    o.proposer_deadline_ms = deadline_ms;
-    return stages::optimize(stages::Kernel::of(session), profile, o,
-                            *stages::Workspace::open(files, folder / "w", kernel.name), ports);
-  }
-
-  // The finding about a proposer that gave nothing usable; the run itself must have come to its end with v1.
-  std::string finding(const std::string& script, std::int64_t deadline_ms = 20'000) {
-    const auto outcome = run(script, deadline_ms);
-    EXPECT_TRUE(outcome) << (outcome ? "" : base::describe(outcome.error()));
-    if (!outcome) return "";
-    EXPECT_EQ(outcome->comparison.winner, "v1");
-    EXPECT_EQ(outcome->comparison.variants.size(), 1u);
-    for (const std::string& learning : outcome->comparison.learnings) {
-      if (learning.rfind("proposer", 0) == 0) return learning;
-    }
-    return "none";
-  }
-
+struct InFolder {
   TemporaryFolder folder;
-  FakeSession session{files};
-  FakeKernel& kernel = session.kernel;
-  model::Profile profile;
 };
 
-TEST_F(Proposer, AProposalGoesThroughTheSameGates) {
-  kernel.sources["faster\n"] = {0.9, 0.9};
-  const auto outcome = run(
+// Runs real programs on a real disk.
+class Proposer : protected InFolder, public LabFixture<base::SystemFiles, base::SystemProcesses> {
+ protected:
+  Proposer() : LabFixture(folder / "w") { options.proposer_deadline_ms = 20'000; }
+
+  stages::ProposerAnswer ask(const std::string& command) {
+    options.proposer = command;
+    stages::Lab one = lab();
+    const model::Variant best = trial.original();
+    auto answer = stages::ask_proposer(one, changeable, 1, best, {{"v1", "v0", "parameter-sweep", "accepted", ""}},
+                                       {"rms_norm_v1_notes.md"});
+    EXPECT_TRUE(answer) << base::describe(answer.error());
+    return answer ? *answer : stages::ProposerAnswer{};
+  }
+  stages::ProposerAnswer run(const std::string& script) {
+    EXPECT_TRUE(files.write_atomically(folder / "propose.sh", script));
+    return ask("sh '" + (folder / "propose.sh") + "'");
+  }
+  // Why a proposer gave nothing usable.
+  std::string finding(const std::string& script) {
+    const auto answer = run(script);
+    EXPECT_NE(answer.kind, stages::ProposerAnswer::Kind::proposal);
+    return answer.reason;
+  }
+
+  FakeChangeable changeable;
+};
+
+TEST_F(Proposer, IsGivenTheWholeHistoryAndAnswersWithAChangeAndItsPrediction) {
+  ASSERT_TRUE(work.write("rms_norm_v1_notes.md", "notes"));
+  const auto answer = run(
       "cd \"$1\" || exit 3\n"
-      "test -f profile.json && test -f request.json && test -f rms_norm.hpp && test -f notes/rms_norm_v1_notes.md || "
-      "exit 4\n"
-      "grep -q '\"v2\"' request.json && exit 10\n"
+      "test -f profile.json && test -f rms_norm.hpp && test -f notes/rms_norm_v1_notes.md || exit 4\n"
+      "grep -q '\"v1\"' request.json || exit 5\n"
       "echo faster > variant.hpp\n"
       "printf 'fewer loads\\n\\npredict forward @ 4096 = 0.91\\npredict sideways @ 4096 = 0.5\\n' > hypothesis.md\n");
-  ASSERT_TRUE(outcome) << base::describe(outcome.error());
-  ASSERT_EQ(outcome->comparison.variants.size(), 2u);
-  const auto& v2 = outcome->comparison.variants[1];
-  EXPECT_EQ(v2.strategy, "proposer");
-  EXPECT_EQ(v2.status, model::VariantStatus::accepted) << v2.reason;
-  const auto& notes = documents.notes.back();
-  ASSERT_EQ(notes.predictions.size(), 1u);
-  EXPECT_EQ(notes.predictions[0].ratio, 0.91);
-  EXPECT_THAT(notes.diff, HasSubstr("+faster"));
-  EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("nothing more to propose")));
-  EXPECT_TRUE(files.exists(folder / "w/rms_norm/rms_norm_v2.hpp"));
-}
-
-TEST_F(Proposer, AWrongProposalIsRejectedWithItsReason) {
-  kernel.sources["wrong\n"] = {0.5, 0.5, 1, true, true, false, "y[0][3]: error 2 > bound 0.1", ""};
-  const auto outcome = run("cd \"$1\"\necho wrong > variant.hpp\necho h > hypothesis.md\n");
-  ASSERT_TRUE(outcome);
-  ASSERT_GE(outcome->comparison.variants.size(), 2u);
-  EXPECT_EQ(outcome->comparison.variants[1].status, model::VariantStatus::failed_gate);
-  EXPECT_EQ(outcome->comparison.winner, "v1");
-  EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("it proposed what was tried before")));
+  ASSERT_EQ(answer.kind, stages::ProposerAnswer::Kind::proposal) << answer.reason;
+  ASSERT_EQ(answer.proposal.predictions.size(), 1u);
+  EXPECT_EQ(answer.proposal.predictions[0].ratio, 0.91);
+  EXPECT_THAT(answer.proposal.diff, HasSubstr("+faster"));
+  EXPECT_EQ(answer.proposal.variant.edits.front().content, "faster\n");
 }
 
 // What it writes beside itself is no file of whoever started hone.
 TEST_F(Proposer, RunsInTheFolderOfItsRequest) {
-  const auto outcome = run("pwd >pwd; echo \"$HONE_STARTED_IN\" >started; exit 10\n");
-  ASSERT_TRUE(outcome);
+  run("pwd >pwd; echo \"$HONE_STARTED_IN\" >started; exit 10\n");
   const std::string request = folder / "w/rms_norm/proposer/1";
   ASSERT_TRUE(files.exists(request + "/pwd"));
   EXPECT_EQ(base::trim(*files.read(request + "/pwd")), request);
@@ -102,18 +75,14 @@ TEST_F(Proposer, WordsThatNameFilesOfTheCallerStillDo) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   EXPECT_TRUE(files.write_atomically(folder / "tools/propose.sh", "echo found >found; exit 10\n"));
-  stages::OptimizeOptions o;
-  o.autonomous = true;
-  o.proposer = "sh tools/propose.sh";
-  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
-                                        *stages::Workspace::open(files, "w", kernel.name), ports);
+  ask("sh tools/propose.sh");
   std::filesystem::current_path(before);
-  ASSERT_TRUE(outcome);
   EXPECT_TRUE(files.exists(folder / "w/rms_norm/proposer/1/found"));
 }
 
 TEST_F(Proposer, ThatHangsIsKilledAtItsDeadline) {
-  EXPECT_THAT(finding("sleep 60 & sleep 60\n", 300), HasSubstr("did not end within"));
+  options.proposer_deadline_ms = 300;
+  EXPECT_THAT(finding("sleep 60 & sleep 60\n"), HasSubstr("did not end within"));
 }
 
 TEST_F(Proposer, ThatPrintsMegabytesIsCutAndStillHeard) {
@@ -146,13 +115,7 @@ TEST_F(Proposer, ThatExitsOneIsQuoted) {
 }
 
 TEST_F(Proposer, ThatDoesNotExistIsToldSo) {
-  stages::OptimizeOptions o;
-  o.autonomous = true;
-  o.proposer = "/nonexistent/program";
-  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
-                                        *stages::Workspace::open(files, folder / "w", kernel.name), ports);
-  ASSERT_TRUE(outcome);
-  EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("exited with status 127")));
+  EXPECT_THAT(ask("/nonexistent/program").reason, HasSubstr("exited with status 127"));
 }
 
 TEST_F(Proposer, WritesADirectoryInPlaceOfAFile) {
@@ -178,17 +141,54 @@ TEST_F(Proposer, OneThatFailedIsAskedAgainSinceItMayHaveBeenMended) {
   EXPECT_EQ(*files.read(folder / "asked"), "x\nx\n");
 }
 
+// What it proposes is treated as any other variant.
+class ProposerInOptimize : public ::testing::Test, protected ScriptedPorts<base::SystemFiles, base::SystemProcesses> {
+ protected:
+  ProposerInOptimize() {
+    make_tunable(session);
+    kernel.installed_file = folder / "production.json";
+    kernel.sizes = {"1024", "4096"};
+    session.held_out.clear();
+    kernel.modes = {"forward"};
+    profile = profile_of(session, session, {});
+  }
+
+  base::Result<stages::OptimizeOutcome> run(const std::string& command) {
+    stages::OptimizeOptions o;
+    o.autonomous = true;
+    o.proposer = command;
+    o.proposer_deadline_ms = 20'000;
+    return stages::optimize(stages::Kernel::of(session), profile, o,
+                            *stages::Workspace::open(files, folder / "w", kernel.name), ports);
+  }
+
+  TemporaryFolder folder;
+  FakeSession session{files};
+  FakeKernel& kernel = session.kernel;
+  model::Profile profile;
+};
+
+TEST_F(ProposerInOptimize, AWrongProposalIsRejectedWithItsReason) {
+  kernel.sources["wrong\n"] = {0.5, 0.5, 1, true, true, false, "y[0][3]: error 2 > bound 0.1", ""};
+  ASSERT_TRUE(
+      files.write_atomically(folder / "propose.sh", "cd \"$1\"\necho wrong > variant.hpp\necho h > hypothesis.md\n"));
+  const auto outcome = run("sh '" + (folder / "propose.sh") + "'");
+  ASSERT_TRUE(outcome);
+  ASSERT_GE(outcome->comparison.variants.size(), 2u);
+  EXPECT_EQ(outcome->comparison.variants[1].status, model::VariantStatus::failed_gate);
+  EXPECT_EQ(outcome->comparison.variants[1].strategy, "proposer");
+  EXPECT_TRUE(files.exists(folder / "w/rms_norm/rms_norm_v2.hpp"));
+  EXPECT_EQ(outcome->comparison.winner, "v1");
+  EXPECT_THAT(outcome->comparison.learnings, Contains(HasSubstr("it proposed what was tried before")));
+}
+
 // The example that is shipped, on a text as tile programs are written.
-TEST_F(Proposer, TheExampleProposesOneChangeAndThenNothingMore) {
+TEST_F(ProposerInOptimize, TheExampleProposesOneChangeAndThenNothingMore) {
   if (!processes.find("python3")) GTEST_SKIP() << "the example needs python3";
   kernel.source = "const auto kept = block.keep(first);\n";
   kernel.sources["const auto kept = first;\n"] = {0.95, 1};
   profile = profile_of(session, session, {});
-  stages::OptimizeOptions o;
-  o.autonomous = true;
-  o.proposer = "python3 '" HONE_SOURCE_DIR "/examples/proposer/propose.py'";
-  const auto outcome = stages::optimize(stages::Kernel::of(session), profile, o,
-                                        *stages::Workspace::open(files, folder / "w", kernel.name), ports);
+  const auto outcome = run("python3 '" HONE_SOURCE_DIR "/examples/proposer/propose.py'");
   ASSERT_TRUE(outcome) << base::describe(outcome.error());
   ASSERT_EQ(outcome->comparison.variants.size(), 2u) << base::join_text(outcome->comparison.learnings, "; ");
   EXPECT_EQ(outcome->comparison.winner, "v2");

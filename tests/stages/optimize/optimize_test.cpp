@@ -57,64 +57,6 @@ TEST_F(Optimize, TheSweepFindsSettingsBySizeAndIsAccepted) {
   EXPECT_EQ(document.stop_reason, "every strategy of the profile has been tried");
 }
 
-// Every settings of the function that are not the shipped ones have been in a final at that very size.
-TEST_F(Optimize, TheSettingsFunctionStandsOnFinalsAlone) {
-  use_strategies({});
-  auto outcome = optimize(options());
-  ASSERT_TRUE(outcome);
-  const auto& document = outcome->comparison;
-  int proven = 0;
-  for (const std::string pass : {"forward", "backward"}) {
-    for (const std::string& x_value : kernel.sizes) {
-      const model::Settings& chosen = document.variants[0].settings.at(pass).at(std::stoll(x_value));
-      if (chosen == session.original().settings.at(pass).at(std::stoll(x_value))) continue;
-      const bool finalist = std::any_of(document.sweep.begin(), document.sweep.end(), [&](const model::SweepPoint& p) {
-        return p.pass == pass && p.x_value == x_value && p.settings == chosen && p.finalist;
-      });
-      EXPECT_TRUE(finalist) << pass << " at " << x_value;
-      ++proven;
-    }
-  }
-  EXPECT_EQ(proven, 6);
-}
-
-// Where the settings of a range are not valid at a size between, the function takes others that it has, not a third.
-TEST_F(Optimize, AHeldOutSizeWithOtherValidityAddsNoDistinctSettings) {
-  kernel.modes = {"forward"};
-  session.tunable.clear();
-  session.tunable.push_back({"K", "forward", "", "parameter-sweep", {0, 1, 2, 3}});
-  session.dead_knobs.clear();
-  session.held_out = {"1536"};
-  session.noise = 0.001;
-  kernel.shipped = [](const std::string&, std::int64_t) {
-    model::Settings settings;
-    settings["K"] = 0;
-    return settings;
-  };
-  session.floor_ms = [](const std::string&, std::int64_t) { return 0.1; };
-  session.valid = [](const std::string&, std::int64_t x, const model::Settings& s) {
-    return x != 1536 || s.at("K") != 1;
-  };
-  session.time_ms = [](const std::string&, std::int64_t x, const model::Settings& s) {
-    static const std::vector<double> at_1024{1, 0.6, 0.9, 0.9}, at_2048{1, 0.95, 0.62, 0.6}, at_4096{1, 0.95, 0.6, 0.8};
-    const std::vector<double>& times = x < 2048 ? at_1024 : x < 4096 ? at_2048 : at_4096;
-    const auto k = s.find("K");
-    EXPECT_NE(k, s.end()) << s.size();
-    return k == s.end() ? 9 : times[static_cast<std::size_t>(k->second)];
-  };
-  use_strategies({});
-  auto o = options();
-  o.largest_settings = 2, o.largest_search_share = 1;
-  const auto outcome = optimize(o);
-  ASSERT_TRUE(outcome) << base::describe(outcome.error());
-  ASSERT_FALSE(outcome->comparison.variants.empty()) << outcome->comparison.stop_reason;
-  ASSERT_TRUE(outcome->comparison.variants[0].settings.count("forward"));
-  const auto& function = outcome->comparison.variants[0].settings.at("forward");
-  EXPECT_EQ(function.at(1024).at("K"), 1);
-  EXPECT_EQ(function.at(1536).at("K"), 2) << "K=3 is best at 2048, but no settings of the function";
-  EXPECT_EQ(function.at(4096).at("K"), 2);
-}
-
 TEST_F(Optimize, AQuickRunTimesFewerConfigurations) {
   use_strategies({});
   const auto whole = optimize(options());
@@ -198,72 +140,6 @@ TEST_F(Optimize, AFasterVariantIsAcceptedAgainstTheBestSoFarAndReportedAgainstV0
       EXPECT_LT(row.ci_high, 0.85) << "0.9 of what the sweep left";
     }
   }
-}
-
-TEST_F(Optimize, WrongResultsOfEveryClassAreRejectedWithThatReason) {
-  for (const std::string failure :
-       {"dx[3][7]: off by one unit in the last place beyond the bound", "y[0][0]: nan is not finite",
-        "columns = 1031: y[2][1030]: error 0.5 > bound 0.01", "y: guard byte 16 bytes after the end was overwritten"}) {
-    kernel.events.clear();
-    const auto v2 = try_source({0.5, 0.5, 1, true, true, false, failure, ""});
-    EXPECT_EQ(v2.status, VariantStatus::failed_gate);
-    EXPECT_EQ(v2.reason, failure);
-    EXPECT_EQ(comparison.winner, "v1");
-    EXPECT_FALSE(happened("sample forward 1024 v2")) << "a wrong variant is never timed";
-    files = {};
-  }
-}
-
-TEST_F(Optimize, AGateThatRunsNoCaseIsAFailure) {
-  session.judge = [](const model::Variant&, repository::GateLevel) { return repository::GateResult{}; };
-  use_strategies({});
-  auto outcome = optimize(options());
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->comparison.variants[0].status, VariantStatus::failed_gate);
-  EXPECT_THAT(outcome->comparison.variants[0].reason, HasSubstr("no case"));
-  EXPECT_EQ(outcome->comparison.winner, "v0");
-}
-
-TEST_F(Optimize, FasterThanThePhysicsFloorIsNotSpeed) {
-  const auto v2 = try_source({0.3, 0.3});
-  EXPECT_EQ(v2.status, VariantStatus::over_floor);
-  EXPECT_THAT(v2.reason, HasSubstr("faster than the physical bound"));
-  EXPECT_EQ(comparison.winner, "v1");
-}
-
-TEST_F(Optimize, AVariantThatDoesNotCompileOrRunIsAResult) {
-  const auto v2 = try_source({1, 1, 1, false});
-  EXPECT_EQ(v2.status, VariantStatus::failed_to_compile);
-  EXPECT_THAT(v2.reason, HasSubstr("expected ';'"));
-  files = {};
-  const auto faulting = try_source({1, 1, 1, true, false});
-  EXPECT_EQ(faulting.status, VariantStatus::failed_gate);
-  EXPECT_THAT(faulting.reason, HasSubstr("the kernel faulted"));
-}
-
-TEST_F(Optimize, TheSameMachineCodeIsTheSameVariant) {
-  const auto v2 = try_source({1, 1, 1, true, true, true});
-  EXPECT_EQ(v2.status, VariantStatus::same_binary);
-  EXPECT_FALSE(happened("sample forward 1024 v2"));
-}
-
-TEST_F(Optimize, OnePassMayNotPayMoreThanTenPercentForTheOther) {
-  const auto v2 = try_source({0.85, 1.5});
-  EXPECT_EQ(v2.status, VariantStatus::mixed) << v2.reason;
-  EXPECT_EQ(comparison.winner, "v1");
-}
-
-TEST_F(Optimize, MoreMemoryThanFivePercentIsRejected) {
-  const auto v2 = try_source({0.9, 0.9, 1.2});
-  EXPECT_EQ(v2.status, VariantStatus::rejected);
-  EXPECT_THAT(v2.reason, HasSubstr("memory"));
-}
-
-TEST_F(Optimize, ATieGoesToTheIncumbent) {
-  const auto v2 = try_source({1.0, 1.0});
-  EXPECT_EQ(v2.status, VariantStatus::rejected);
-  EXPECT_THAT(v2.reason, HasSubstr("tie goes to the incumbent"));
-  EXPECT_EQ(comparison.winner, "v1");
 }
 
 TEST_F(Optimize, TwoSmallGainsInARowEndTheLoop) {
@@ -429,33 +305,6 @@ TEST_F(Optimize, AProfileOfAnotherSourceKernelOrDeviceIsRefused) {
   profile.kernel = "swiglu";
   EXPECT_FALSE(optimize(options()));
   EXPECT_EQ(session.samples, 0);
-}
-
-TEST_F(Optimize, BrokenShippedSettingsEndTheStageWithAnError) {
-  session.compiles = [](const model::Settings& s) { return s.at("ROWS") != 1; };
-  use_strategies({});
-  auto outcome = optimize(options());
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().kind, base::ErrorKind::preflight);
-}
-
-TEST_F(Optimize, AConfigurationThatDoesNotCompileIsDroppedAndCounted) {
-  session.compiles = [](const model::Settings& s) { return s.at("WIDTH") != 16; };
-  use_strategies({});
-  auto outcome = optimize(options());
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->comparison.evaluations.distinct_binaries, 2 * 3 * 16);
-  EXPECT_THAT(outcome->comparison.learnings, ::testing::Contains(HasSubstr("do not compile")));
-}
-
-TEST_F(Optimize, BackwardTakesOverCoupledSettingsOfForward) {
-  session.coupled = {"WIDTH"};
-  use_strategies({});
-  auto outcome = optimize(options());
-  ASSERT_TRUE(outcome);
-  const auto& settings = outcome->comparison.variants[0].settings;
-  for (const std::int64_t x : {1024, 2048, 4096})
-    EXPECT_EQ(settings.at("forward").at(x).at("WIDTH"), settings.at("backward").at(x).at("WIDTH"));
 }
 
 TEST_F(Optimize, AScopeOfOnePassLeavesTheOtherAlone) {

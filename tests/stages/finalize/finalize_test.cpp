@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/hash.hpp"
-#include "stages/finalize/install.hpp"
 #include "tests/stages/stage_fixture.hpp"
 
 namespace hone::test {
@@ -121,27 +120,6 @@ TEST_F(Finalize, ASlowDeviceEndsInAReport) {
   for (const auto& row : outcome->report.speedups) EXPECT_EQ(row.verdict, model::Verdict::faster) << row.mode;
 }
 
-TEST_F(Finalize, ASlowBaselineIsNotTimedAgain) {
-  session.eager_factor = 100;
-  for (const std::string& x : kernel.sizes)
-    profile.baseline.rows.push_back({x, "full", "eager", "speed", "ms", 60, 64, 70, 3, model::Source::measured});
-  ASSERT_TRUE(workspace().write("profile.json", model::to_json(profile)));
-  auto outcome = finalize();
-  ASSERT_TRUE(outcome) << base::describe(outcome.error());
-  EXPECT_FALSE(happened("sample full 1024 eager"));
-  EXPECT_TRUE(happened("sample forward 1024 eager")) << "of which the profile has no row";
-  int recorded = 0;
-  for (const auto& row : outcome->report.three_way) {
-    const bool slow = row.provider == "eager" && row.mode == "full" && row.metric == "speed";
-    EXPECT_EQ(row.source == model::Source::recorded, slow);
-    if (row.source != model::Source::recorded) continue;
-    ++recorded;
-    EXPECT_EQ(row.value.p50, 64);
-    EXPECT_EQ(row.value.samples, 3);
-  }
-  EXPECT_EQ(recorded, 2);
-}
-
 // Four busy processes on two cores: most runs take two to four times as long, none is quiet for long.
 TEST_F(Finalize, ABusyMachineEndsInAReportToo) {
   session.load = [](int samples) { return 2 + std::sin(samples * 0.7) + (samples % 3 == 0 ? 1.5 : 0); };
@@ -176,19 +154,6 @@ TEST_F(Finalize, WhatCanNotBeMeasuredAnewIsTakenBackAndReportedAsInconclusive) {
     EXPECT_FALSE(outcome->report.applied);
     EXPECT_FALSE(installed());
     EXPECT_THAT(*files.read("optimization/rms_norm/report.json"), HasSubstr("\"outcome\": \"inconclusive\""));
-  }
-}
-
-TEST_F(Finalize, ARowThatDecidesNothingMayBeMissing) {
-  for (const std::string call :
-       {"subject eager", "sample eager", "memory eager", "memory v2", "memory v0", "parts v0"}) {
-    kernel.fails = [&](const std::string& asked) { return asked == call; };
-    auto outcome = finalize();
-    ASSERT_TRUE(outcome) << call << ": " << base::describe(outcome.error());
-    EXPECT_EQ(outcome->ending, Ending::applied) << call << ": " << outcome->report.reason;
-    EXPECT_THAT(outcome->report.recommendations, ::testing::Contains(HasSubstr("Not measured: "))) << call;
-    ASSERT_TRUE(files.remove_recursively("production"));
-    ASSERT_TRUE(files.remove_recursively("optimization/rms_norm/install"));
   }
 }
 
@@ -252,21 +217,6 @@ TEST_F(Finalize, FasterThanThePhysicsFloorAnewIsAFailedGate) {
   EXPECT_EQ(outcome->ending, Ending::reverted);
   EXPECT_TRUE(outcome->gate_failed);
   EXPECT_THAT(outcome->report.reason, HasSubstr("faster than the physical bound"));
-}
-
-// Cells with the machine code of the original can neither confirm nor blur a gain.
-TEST_F(Finalize, OnlyCellsWithOtherMachineCodeDecide) {
-  const auto work = workspace();
-  auto v1 = *work.load_variant("v1");
-  v1.settings["backward"] = session.original().settings["backward"];
-  ASSERT_TRUE(work.write("rms_norm_v1_settings.json", model::to_json(v1)));
-  auto outcome = finalize("v1");
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->ending, Ending::applied);
-  for (const auto& row : outcome->report.speedups) {
-    EXPECT_EQ(row.mode == "backward", row.verdict == model::Verdict::same && row.ci_high == 1) << row.mode;
-    EXPECT_GT(row.baseline.p50, 0);
-  }
 }
 
 TEST_F(Finalize, FallsBackToTheNextBestAcceptedVariant) {
@@ -512,84 +462,6 @@ TEST_F(Finalize, AFullDiskAtAnyWriteRestoresProductionAndTheNextRunFinishes) {
     EXPECT_EQ(next->ending, Ending::applied);
   }
   EXPECT_GE(failures, 6);
-}
-
-class InstallTest : public ::testing::Test {
- protected:
-  InstallTest() {
-    EXPECT_TRUE(files.write_atomically("a.json", "old a"));
-    EXPECT_TRUE(files.write_atomically("b.json", "old b"));
-  }
-  stages::Workspace workspace() { return *stages::Workspace::open(files, "w", "k"); }
-  stages::Installer installer() { return *stages::Installer::open(workspace(), clock); }
-  std::vector<repository::FileChange> changes() {
-    return {{"a.json", "old a", "new a", true}, {"b.json", "old b", "new b", true}, {"c.json", "", "new c", false}};
-  }
-  std::string content(const std::string& path) { return files.exists(path) ? *files.read(path) : "(none)"; }
-  std::string all() { return content("a.json") + "," + content("b.json") + "," + content("c.json"); }
-  static constexpr const char* kOld = "old a,old b,(none)";
-  static constexpr const char* kNew = "new a,new b,new c";
-
-  base::MemoryFiles files;
-  base::ManualClock clock;
-};
-
-TEST_F(InstallTest, AKillAtAnyWriteIsTakenBackAtTheNextStart) {
-  const base::MemoryFiles prepared = files;
-  for (int n = 1; n < 20; ++n) {
-    files = prepared;
-    auto work = workspace();
-    auto first = *stages::Installer::open(work, clock);
-    // After the n-th write nothing more reaches the disk, as after a kill.
-    files.fail_writes_after(n);
-    const bool applied = static_cast<bool>(first.apply("v1", changes()));
-    files.fail_writes_after(INT_MAX);
-    auto second = installer();
-    ASSERT_TRUE(second.recover());
-    EXPECT_EQ(all(), kOld) << n;
-    EXPECT_FALSE(second.in_force());
-    if (applied) return;
-  }
-  FAIL() << "it never came to its end";
-}
-
-TEST_F(InstallTest, VerifiedStaysAndRevertTakesItBack) {
-  auto first = installer();
-  ASSERT_TRUE(first.apply("v1", changes()));
-  EXPECT_EQ(all(), kNew);
-  ASSERT_TRUE(first.verified());
-  auto second = installer();
-  EXPECT_FALSE(second.recover()->has_value());
-  ASSERT_TRUE(second.in_force());
-  EXPECT_EQ(second.in_force()->variant, "v1");
-  ASSERT_TRUE(second.revert("no longer wanted"));
-  EXPECT_EQ(all(), kOld);
-}
-
-TEST_F(InstallTest, FilesThatSomebodyElseChangedAreLeftAlone) {
-  ASSERT_TRUE(files.write_atomically("b.json", "mine"));
-  auto planned = installer().apply("v1", changes());
-  ASSERT_FALSE(planned);
-  EXPECT_EQ(planned.error().where, "b.json");
-  EXPECT_EQ(all(), "old a,mine,(none)");
-  ASSERT_TRUE(files.write_atomically("b.json", "old b"));
-  ASSERT_TRUE(installer().apply("v1", changes()));
-  ASSERT_TRUE(files.write_atomically("b.json", "mine"));
-  auto recovered = installer().recover();
-  ASSERT_FALSE(recovered);
-  EXPECT_EQ(recovered.error().where, "b.json");
-  EXPECT_EQ(all(), "old a,mine,(none)") << "the others are restored";
-}
-
-TEST_F(InstallTest, ATornJournalLineIsNoInstallation) {
-  ASSERT_TRUE(installer().apply("v1", changes()));
-  const std::string path = "w/k/install/journal.jsonl";
-  std::string text = *files.read(path);
-  ASSERT_TRUE(files.write_atomically(path, text.substr(0, text.size() - 5)));
-  auto next = installer();
-  ASSERT_TRUE(next.recover());
-  EXPECT_EQ(all(), kOld);
-  EXPECT_EQ(installer().last()->state, "reverted") << "the line after a torn one is read";
 }
 
 }  // namespace
