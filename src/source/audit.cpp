@@ -67,6 +67,7 @@ class PathAuditor {
         return base::Error{base::ErrorKind::usage, "a file or folder to audit", "nothing of that name", path,
                            "check the path"};
       }
+      HONE_PROPAGATE(check_named(path));
       const std::size_t before = audit_.kernels.size() + audit_.problems.size();
       if (files_.is_directory(path)) {
         if (const auto checkout = checkout_at(files_, path)) {
@@ -90,6 +91,14 @@ class PathAuditor {
   }
 
  private:
+  // A file that is named must be a text; below a folder it is a problem among others.
+  base::Result<void> check_named(const std::string& path) {
+    const auto bytes = files_.is_directory(path) ? std::string() : base::read_regular(files_, path, kLargestSource);
+    auto readable = bytes ? check_source_text(*bytes, path) : base::Result<void>();
+    const bool is_text = readable || readable.error().kind != base::ErrorKind::preflight;
+    return is_text ? base::Result<void>() : readable;
+  }
+
   void audit_checkout(const Checkout& checkout) {
     ModuleSet modules(files_, checkout.root);
     PreflightReader preflight(files_, checkout.root);

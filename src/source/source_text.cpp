@@ -6,6 +6,8 @@ namespace hone::source {
 
 namespace {
 
+constexpr std::size_t kTextPerControl = 20;  // random bytes have a control character in ten
+
 // Length of the well-formed UTF-8 sequence at `at`; 0 if there is none (over-long forms and surrogates are none).
 std::size_t sequence_length(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -84,9 +86,21 @@ std::string parseable(std::string_view bytes) {
   return text;
 }
 
-bool is_wide_encoding(std::string_view bytes) {
-  return bytes.substr(0, 2) == "\xFF\xFE" || bytes.substr(0, 2) == "\xFE\xFF" ||
-         bytes.substr(0, 4) == std::string_view("\0\0\xFE\xFF", 4);
+base::Result<void> check_source_text(std::string_view bytes, const std::string& path) {
+  if (bytes.substr(0, 2) == "\xFF\xFE" || bytes.substr(0, 2) == "\xFE\xFF" ||
+      bytes.substr(0, 4) == std::string_view("\0\0\xFE\xFF", 4))
+    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
+                       path, "save the file as UTF-8"};
+  const auto zero = bytes.find('\0');
+  constexpr std::string_view kOfTexts = "\t\n\v\f\r\x1b";
+  const auto controls = std::count_if(bytes.begin(), bytes.end(), [&](char c) {
+    return ((c >= 0 && c < ' ') || c == '\x7f') && kOfTexts.find(c) == std::string_view::npos;
+  });
+  if (zero == std::string_view::npos && static_cast<std::size_t>(controls) * kTextPerControl <= bytes.size()) return {};
+  return base::Error{base::ErrorKind::preflight, "source text",
+                     zero == std::string_view::npos ? "no text: " + std::to_string(controls) + " control characters"
+                                                    : "no text: a zero byte at " + std::to_string(zero),
+                     path, "name the source that it was built from, or restore the file"};
 }
 
 int count_lines(std::string_view bytes) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace hone::source {
 
 inline constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20;  // bytes of a file that is read
@@ -21,8 +23,9 @@ std::string collapse_white_space(std::string_view text);
 // identifier or plain string content there and every offset stays. Other text is returned unchanged.
 std::string parseable(std::string_view bytes);
 
-// A text in UTF-16 or UTF-32, by its byte order mark; such a file is refused, with this as the reason.
-bool is_wide_encoding(std::string_view bytes);
+// Refuses what no compiler reads as source: UTF-16 or UTF-32, by its byte order mark (usage), and what is no text at all, by a
+// zero byte or many control characters (preflight).
+base::Result<void> check_source_text(std::string_view bytes, const std::string& path);
 
 int count_lines(std::string_view bytes);  // "a\nb" and "a\nb\n" have two
 

@@ -67,6 +67,31 @@ TEST(AuditCommand, a_path_of_which_nothing_could_be_read_fails_and_the_document_
   EXPECT_NE(json.err.find("/w/b.py"), std::string::npos);
 }
 
+TEST(AuditCommand, a_file_that_is_no_text_is_a_preflight_error_and_in_a_folder_a_problem) {
+  hone::base::MemoryFiles files;
+  const std::string object(
+      "\x7f"
+      "ELF\2\1\1\0\0\0__global__ void k() {}",
+      31);
+  std::string controls;
+  for (int i = 0; i < 400; ++i) controls += static_cast<char>(1 + i % 255);
+  ASSERT_TRUE(files.write_atomically("/w/k.py", kKernel).ok());
+  for (const char* path : {"/w/b.cu", "/w/b.cpp", "/w/b.h", "/w/b.py"})
+    for (const std::string& content : {object, controls}) {
+      ASSERT_TRUE(files.write_atomically(path, content).ok());
+      const Ran named = run(files, {"/w/k.py", path}, false);
+      EXPECT_EQ(named.code, 3) << path;
+      EXPECT_NE(named.err.find(path), std::string::npos) << named.err;
+      EXPECT_NE(named.err.find("no text"), std::string::npos) << named.err;
+      EXPECT_NE(named.err.find("to do"), std::string::npos) << named.err;
+    }
+  const Ran folder = run(files, {"/w"}, false);
+  EXPECT_EQ(folder.code, 0);
+  for (const char* path : {"/w/b.cu", "/w/b.cpp", "/w/b.py"})
+    EXPECT_NE(folder.err.find(path + std::string(": expected source text, found no text")), std::string::npos)
+        << folder.err;
+}
+
 TEST(AuditCommand, nothing_of_a_source_reaches_the_terminal_as_a_command) {
   hone::base::MemoryFiles files;
   ASSERT_TRUE(

@@ -73,6 +73,20 @@ TEST(Limits, functions_that_call_each_other_in_circles_end) {
   EXPECT_EQ(op.launches[0].block_sources.at(0).source, "heuristic-helper");
 }
 
+TEST(Limits, macros_and_conditions_that_grow_without_end_are_given_up) {
+  std::string text = "#if " + std::string(100'000, '(') + "1\n#endif\n#define M0 __global__\n#define N0 1\n";
+  for (int i = 1; i < 300; ++i) {
+    const std::string n = std::to_string(i), before = std::to_string(i - 1);
+    text += "#define M" + n + " M" + before + " M" + before + "\n#define N" + n + " (N" + before + " && N" + before +
+            ")\n#if N" + n + "\n#endif\n";
+  }
+  for (int i = 0; i < 200; ++i) text += "M12 M299 M299(\n";
+  text += "M0 void k(float* x) { x[0] = 1; }\n";
+  hone::base::MemoryFiles files;
+  const auto op = hone::source::audit_text(files, "/w/k.cu", text);
+  EXPECT_EQ(op.files.at(0).lines, hone::source::count_lines(text));
+}
+
 TEST(Limits, a_folder_with_a_link_back_to_itself_is_read_once) {
   const fs::path root = fs::temp_directory_path() / ("hone_audit_loop_" + std::to_string(getpid()));
   fs::create_directories(root / "a/b");

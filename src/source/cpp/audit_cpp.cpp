@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "source/cpp/element_accesses.hpp"
+#include "source/cpp/preprocessor.hpp"
 #include "source/cpp/unknown_tokens.hpp"
 #include "source/open_tasks.hpp"
 #include "source/sha256.hpp"
@@ -20,10 +21,8 @@ constexpr std::size_t kMostProblems = 20;
 
 class CppReader {
  public:
-  CppReader(std::string path, const std::string& text, CppLanguage language)
-      : path_(std::move(path)), language_(language) {
-    // Cluster dimensions are read before they are blanked.
-    if (language == CppLanguage::cuda) clusters_ = cluster_dimensions(text);
+  CppReader(std::string path, const std::string& text, ClusterDimensions clusters, CppLanguage language)
+      : path_(std::move(path)), language_(language), clusters_(std::move(clusters)) {
     op_.language = language == CppLanguage::cuda ? "cuda" : "c++";
     op_.op = base::file_name(path_);
     op_.op = op_.op.substr(0, op_.op.rfind('.'));
@@ -266,12 +265,12 @@ class CppReader {
 }  // namespace
 
 base::Result<model::AuditedOp> audit_cpp(const std::string& path, const std::string& text, CppLanguage language) {
-  if (is_wide_encoding(text)) {
-    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
-                       path, "save the file as UTF-8"};
-  }
-  HONE_TRY(tree, parse(Language::cuda, with_unknown_tokens_blanked(parseable(text)), path));
-  return CppReader(path, text, language).read(**tree);
+  HONE_PROPAGATE(check_source_text(text, path));
+  const std::string code = preprocessed(parseable(text));
+  HONE_TRY(tree, parse(Language::cuda, with_unknown_tokens_blanked(code), path));
+  // Cluster dimensions are read before they are blanked.
+  return CppReader(path, text, language == CppLanguage::cuda ? cluster_dimensions(code) : ClusterDimensions{}, language)
+      .read(**tree);
 }
 
 }  // namespace hone::source

@@ -1,56 +1,12 @@
 #include "source/cpp/unknown_tokens.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/text.hpp"
+#include "source/cpp/text_scan.hpp"
 #include "source/source_text.hpp"
 
 namespace hone::source {
-
-namespace {
-
-// Comments and literals must stay as they are; each returns the end of the one that starts at `at`, or `at`.
-std::size_t skip_literal(const std::string& text, std::size_t at) {
-  if (text.compare(at, 2, "//") == 0) return std::min(text.find('\n', at), text.size());
-  if (text.compare(at, 2, "/*") == 0) {
-    const std::size_t end = text.find("*/", at + 2);
-    return end == std::string::npos ? text.size() : end + 2;
-  }
-  if (text[at] == '"' || (text[at] == '\'' && (at == 0 || !base::is_word_character(text[at - 1])))) {
-    for (std::size_t i = at + 1; i < text.size(); ++i) {
-      if (text[i] == '\\')
-        ++i;
-      else if (text[i] == text[at])
-        return i + 1;
-      else if (text[i] == '\n')
-        return i;
-    }
-    return text.size();
-  }
-  return at;
-}
-
-void blank(std::string& text, std::size_t start, std::size_t end) {
-  for (std::size_t i = start; i < end && i < text.size(); ++i) {
-    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
-  }
-}
-
-// The end of a balanced "( ... )" that starts at or after white space from `at`; `at` if there is none.
-std::size_t after_parentheses(const std::string& text, std::size_t at) {
-  std::size_t i = at;
-  while (i < text.size() && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r')) ++i;
-  if (i >= text.size() || text[i] != '(') return at;
-  int depth = 0;
-  for (; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')' && --depth == 0) return i + 1;
-  }
-  return at;
-}
-
-}  // namespace
 
 std::string with_unknown_tokens_blanked(const std::string& original) {
   static const char* with_arguments[] = {"__cluster_dims__", "__align__", "__maxnreg__", "__block_size__",
@@ -79,8 +35,7 @@ std::string with_unknown_tokens_blanked(const std::string& original) {
       ++at;
       continue;
     }
-    std::size_t stop = at;
-    while (stop < text.size() && base::is_word_character(text[stop])) ++stop;
+    std::size_t stop = skip_word(text, at);
     const std::string word = text.substr(at, stop - at);
     for (const char* token : with_arguments) {
       if (word == token) {

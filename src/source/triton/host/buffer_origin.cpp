@@ -11,7 +11,7 @@ namespace hone::source {
 namespace {
 
 constexpr int kDeepestOrigin = 40;
-constexpr int kMostSteps = 3000;
+constexpr int kMostOriginSteps = 3000;
 
 // Methods that give the same memory, at least when the layout allows it.
 bool is_view(std::string_view method) {
@@ -57,7 +57,7 @@ void BufferTracer::end(const BufferOrigin& path, BufferKind kind, Node at) {
 void BufferTracer::expression(const Module& module, int scope, Node node, int element, const BufferOrigin& path,
                               const Entry* entry, int depth) {
   node = strip_parentheses(node);
-  if (!node || depth > kDeepestOrigin || ++steps_ > kMostSteps) return;
+  if (!node || depth > kDeepestOrigin || ++steps_ > kMostOriginSteps) return;
   ++depth;
   switch (node.kind()) {
     case Kind::identifier: return name(module, scope, node, element, path, entry, depth);

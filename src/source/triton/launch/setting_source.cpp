@@ -11,7 +11,7 @@ namespace hone::source {
 namespace {
 
 constexpr int kDeepestSetting = 40;
-constexpr int kMostSteps = 4000;                    // of one setting
+constexpr int kMostSettingSteps = 4000;             // of one setting
 constexpr long long kLargestSettingsBlock = 65536;  // liger_kernel.ops.utils.calculate_settings: MAX_FUSED_SIZE
 
 std::string at_line(Node node) { return "line " + std::to_string(node.line()); }
@@ -88,7 +88,7 @@ Origin OriginFinder::combined(const std::vector<Origin>& parts) const {
 
 Origin OriginFinder::expression(const Module& module, int scope, Node node, int depth) {
   node = strip_parentheses(node);
-  if (!node || depth > kDeepestSetting || ++steps_ > kMostSteps) return {};
+  if (!node || depth > kDeepestSetting || ++steps_ > kMostSettingSteps) return {};
   ++depth;
   switch (node.kind()) {
     case Kind::integer:
@@ -206,7 +206,7 @@ Origin OriginFinder::definition(const Module& module, int scope, const Assignmen
 // Element `element` of a value that is unpacked.
 Origin OriginFinder::element_of(const Module& module, int scope, Node value, int element, int depth) {
   value = strip_parentheses(value);
-  if (!value || depth > kDeepestSetting || ++steps_ > kMostSteps) return {};
+  if (!value || depth > kDeepestSetting || ++steps_ > kMostSettingSteps) return {};
   if (value.is(Kind::call)) return call(module, scope, value, element, depth + 1);
   if (value.is(Kind::attribute) && is_context(module, scope, value.child(Field::object))) {
     return context_attribute(module, scope, std::string(value.child(Field::attribute).text()), element, depth + 1);

@@ -155,10 +155,7 @@ const Parameter* Function::param(std::string_view wanted) const {
 }
 
 base::Result<std::unique_ptr<Module>> Module::read(std::string path, const std::string& bytes) {
-  if (is_wide_encoding(bytes)) {
-    return base::Error{base::ErrorKind::usage, "source text in an encoding that extends ASCII", "UTF-16 or UTF-32",
-                       path, "save the file as UTF-8"};
-  }
+  HONE_PROPAGATE(check_source_text(bytes, path));
   HONE_TRY(tree, parse(Language::python, parseable(bytes), path));
   std::unique_ptr<Module> module(new Module());
   module->path_ = std::move(path);
