@@ -17,6 +17,7 @@
 #include "cli/commands/counters_command.hpp"
 #include "cli/completions.hpp"
 #include "cli/configuration_file.hpp"
+#include "cli/early_checks.hpp"
 #include "cli/environment.hpp"
 #include "cli/help.hpp"
 #include "cli/manual.hpp"
@@ -60,21 +61,19 @@ int run_audit_of_paths(const CommandContext& context) {
       context.out, context.err);
 }
 
-std::string version_line() {
-  return std::string("hone ") + model::hone_version() + " (" + model::hone_commit() + ")\n";
-}
-
-int run_version(const CommandContext& context) {
-  if (context.meant.talk.json)
-    context.out << nlohmann::json{{"schema", "hone.version/1"},
-                                  {"version", model::hone_version()},
-                                  {"commit", model::hone_commit()}}
-                       .dump(2)
-                << "\n";
+int print_version(bool json, std::ostream& out) {
+  if (json)
+    out << nlohmann::json{{"schema", "hone.version/1"},
+                          {"version", model::hone_version()},
+                          {"commit", model::hone_commit()}}
+               .dump(2)
+        << "\n";
   else
-    context.out << version_line();
+    out << "hone " << model::hone_version() << " (" << model::hone_commit() << ")\n";
   return 0;
 }
+
+int run_version(const CommandContext& context) { return print_version(context.meant.talk.json, context.out); }
 
 const std::map<std::string, std::function<int(const CommandContext&)>>& handlers() {
   static const std::map<std::string, std::function<int(const CommandContext&)>> all = {
@@ -125,6 +124,7 @@ int carry_out(Typed& typed, const std::vector<std::string>& words) {
   machine.quiet = meant.talk.quiet;
   if (meant.talk.verbose)
     for (const std::string& file : meant.configuration) std::cerr << "configuration: " << file << "\n";
+  if (auto folders = check_folders(typed, machine.files); !folders) return report(folders.error(), meant.talk.json);
   std::ostream nowhere(nullptr);
   const CommandContext context{typed, meant, machine, std::cout, meant.talk.quiet ? nowhere : std::cerr, std::cerr};
   if (auto named = name_kernel(machine, typed, meant); !named) return fail(context, named.error());
@@ -141,10 +141,7 @@ int dispatch(const std::vector<std::string>& words) {
   ignore_broken_pipes();
   auto typed = parse(words);
   if (!typed) return report(typed.error(), std::find(words.begin(), words.end(), "--json") != words.end());
-  if (typed->version) {
-    std::cout << version_line();
-    return 0;
-  }
+  if (typed->version) return print_version(typed->has("--json"), std::cout);
   if (typed->help) {
     const std::size_t width = interpret(*typed, words, Surroundings::of_process()).talk.style.width;
     std::cout << (typed->command ? command_help(*typed->command, width) : program_help(width));

@@ -13,9 +13,7 @@ Names joined(Names names, const Names& more) {
 }
 
 // What every command takes.
-Names everywhere() {
-  return {"--json", "--quiet", "--verbose", "--color", "--no-color", "--no-config", "--version", "--help"};
-}
+Names everywhere() { return {"--quiet", "--verbose", "--color", "--no-color", "--no-config", "--version", "--help"}; }
 
 Names stage_flags(const Names& more) {
   return joined({"--repo", "--dtype", "--sizes", "--option", "--goal", "--scope", "--target-gpu", "--workspace",
@@ -154,6 +152,7 @@ std::vector<CommandSpec> specs() {
        .argument = "SHELL",
        .min_arguments = 1,
        .max_arguments = 1,
+       .has_document = false,
        .words = {"bash", "zsh", "fish"},
        .summary = "shell completions for bash, zsh or fish",
        .description = "Prints a completion script: commands, flags, their values, kernels and files.",
@@ -161,6 +160,7 @@ std::vector<CommandSpec> specs() {
                     "hone completions fish >~/.config/fish/completions/hone.fish",
                     "hone completions zsh >~/.zfunc/_hone"}},
       {.name = "man",
+       .has_document = false,
        .summary = "the manual page as roff",
        .description = "Prints the manual page.",
        .examples = {"hone man | man -l -"}},
@@ -176,7 +176,10 @@ std::vector<CommandSpec> specs() {
 const std::vector<CommandSpec>& all_commands() {
   static const std::vector<CommandSpec> commands = [] {
     std::vector<CommandSpec> made = specs();
-    for (CommandSpec& command : made) command.flags = joined(std::move(command.flags), everywhere());
+    for (CommandSpec& command : made) {
+      if (command.has_document) command.flags.push_back("--json");
+      command.flags = joined(std::move(command.flags), everywhere());
+    }
     return made;
   }();
   return commands;

@@ -48,15 +48,19 @@ class Reader {
   base::Result<FlagValues> read(const Node& table, const CommandSpec& command) const {
     FlagValues general, own;
     for (const Node::Member& member : table.members) {
-      if (const CommandSpec* named = find_command(member.name);
-          named != nullptr && member.value.kind == Node::Kind::table) {
-        for (const Node::Member& inner : member.value.members)
-          HONE_PROPAGATE(add(inner, keys_of(named->flags), named == &command ? &own : nullptr));
+      const CommandSpec* named = find_command(member.name);
+      if (named == nullptr || member.value.kind != Node::Kind::table) {
+        HONE_PROPAGATE(add(member, all_keys(), general));
         continue;
       }
-      HONE_PROPAGATE(add(member, all_keys(), takes(command, "--" + member.name) ? &general : nullptr));
+      FlagValues values;
+      for (const Node::Member& inner : member.value.members) HONE_PROPAGATE(add(inner, keys_of(named->flags), values));
+      HONE_PROPAGATE(check_contradictions(member.value, values));
+      if (named == &command) own = std::move(values);
     }
-    for (auto& [flag, values] : general) own.emplace(flag, std::move(values));
+    HONE_PROPAGATE(check_contradictions(table, general));
+    std::erase_if(general, [&](const auto& entry) { return !takes(command, entry.first); });
+    add_uncontradicted(own, general);
     return own;
   }
 
@@ -67,7 +71,14 @@ class Reader {
  private:
   static constexpr const char* kSee = "docs/configuration.md and 'hone COMMAND --help' describe the keys";
 
-  base::Result<void> add(const Node::Member& member, const std::vector<std::string>& keys, FlagValues* into) const {
+  base::Result<void> check_contradictions(const Node& table, const FlagValues& values) const {
+    const auto both = contradiction(values);
+    if (!both) return {};
+    const std::string first = both->first.substr(2), second = both->second.substr(2);
+    return wrong(table.find(second)->place, first + " or " + second, "both", "leave one of them out");
+  }
+
+  base::Result<void> add(const Node::Member& member, const std::vector<std::string>& keys, FlagValues& into) const {
     if (std::find(keys.begin(), keys.end(), member.name) == keys.end()) {
       const bool known = find_flag("--" + member.name) != nullptr;
       return wrong(member.place, known ? "a flag that a file can set for this command" : "the name of a flag",
@@ -75,7 +86,7 @@ class Reader {
     }
     const Flag& flag = *find_flag("--" + member.name);
     HONE_TRY(values, values_of(flag, member.value));
-    if (into != nullptr) (*into)[flag.name] = std::move(*values);
+    into[flag.name] = std::move(*values);
     return {};
   }
 
@@ -195,11 +206,14 @@ base::Result<FlagDefaults> read_configuration(base::FileSystem& files, const Com
                                               const ConfigurationPlaces& places) {
   FlagDefaults defaults;
   const auto take = [&](const std::string& path, bool of_project) -> base::Result<bool> {
-    if (path.empty() || !files.exists(path) || files.is_directory(path)) return false;
+    if (path.empty() || !files.exists(path)) return false;
+    if (files.is_directory(path))
+      return base::Error{base::ErrorKind::usage, "a configuration file", "a folder of that name", path,
+                         "move the folder away, or read no configuration file with --no-config"};
     HONE_TRY(values, read_file(files, path, of_project, command, places.home));
     if (!values->has_value()) return false;
     defaults.files.push_back(path);
-    for (auto& [flag, value] : **values) defaults.values.emplace(flag, std::move(value));
+    add_uncontradicted(defaults.values, **values);
     return true;
   };
   for (const std::string& path : candidates(files, places)) {
@@ -220,11 +234,10 @@ std::string user_configuration_file() {
 }
 
 void take_defaults(Typed& typed, const FlagValues& defaults) {
-  for (const auto& [name, values] : defaults) {
-    const std::vector<std::string>& others = find_flag(name)->excludes;
-    if (std::none_of(others.begin(), others.end(), [&](const std::string& other) { return typed.given(other); }))
-      typed.defaults.emplace(name, values);
-  }
+  FlagValues all = typed.values;
+  add_uncontradicted(all, defaults);
+  std::erase_if(all, [&](const auto& entry) { return typed.given(entry.first); });
+  typed.defaults.merge(all);
 }
 
 }  // namespace hone::cli

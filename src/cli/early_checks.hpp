@@ -7,7 +7,11 @@
 
 namespace hone::cli {
 
-// Flags that need neither a device nor a workspace: --proposer, --commit and --push.
+// Flags that name a folder, given or set by a configuration file: each is one, or can still become one.
+base::Result<void> check_folders(const Typed& typed, base::FileSystem& files);
+
+// Flags that need neither a device nor a workspace: --proposer, --commit and --push; and whether finalize will be able to write
+// settings of a built-in kernel.
 base::Result<void> check_flags_alone(const CommandContext& context);
 
 // Flags that speak of the kernel's passes and sizes: --target-metric.

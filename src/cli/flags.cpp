@@ -30,8 +30,9 @@ const std::vector<Flag>& all_flags() {
        .kind = FlagKind::sizes,
        .value_name = "N,N,...",
        .request = true,
-       .help = "Sizes to work on, values of the kernel's x axis; k stands for 1024 and m for 1024 k, so 4k is 4096; "
-               "without it the kernel's own sizes"},
+       .help =
+           "Sizes to work on, values of the kernel's x axis; k stands for 1024 and m for 1024 k, so 4k is 4096, and "
+           "1048576m is the largest; without it the kernel's own sizes"},
       {.name = "--option",
        .kind = FlagKind::pair,
        .value_name = "NAME=VALUE",

@@ -43,6 +43,7 @@ struct CommandSpec {
   std::string argument = {};                 // "[KERNEL]", "PATH...", "A B"
   int min_arguments = 0, max_arguments = 0;  // max -1: any number
   Offer offer = Offer::nothing;              // kernels: where none is given, the repository's only one is meant
+  bool has_document = true;                  // takes --json; false: what it prints is a script or a page
   std::vector<std::string> words = {};       // words that the first argument may be
   std::string summary;                       // one line
   std::string description;                   // a paragraph

@@ -39,6 +39,7 @@ std::string spelled(const Flag& flag) {
 std::string sentence(const Flag& flag) {
   std::string text = flag.help;
   if (!flag.choices.empty()) text += " (" + base::join_text(flag.choices, ", ") + ")";
+  if (flag.kind == FlagKind::integer) text += fmt::format(" ({} to {})", flag.least, flag.most);
   if (!flag.standard.empty()) text += " [" + flag.standard + "]";
   return text;
 }

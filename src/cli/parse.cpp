@@ -8,6 +8,7 @@
 
 #include "base/size_text.hpp"
 #include "base/text.hpp"
+#include "cli/options.hpp"
 
 namespace hone::cli {
 
@@ -40,9 +41,33 @@ base::Error unknown_word(const std::string& word, const CommandSpec& command) {
                did_you_mean(word, command.flags, help_of(command)));
 }
 
-// The value of a list with a mark below one of its items.
+// Flags in front of the command: the line as it would be right, where a command follows.
+base::Error flags_first(const std::vector<std::string>& words) {
+  std::size_t command = 0;
+  while (command < words.size() && words[command].starts_with("-")) {
+    const std::string& word = words[command++];
+    const auto& flags = all_flags();
+    const auto flag = std::find_if(flags.begin(), flags.end(), [&](const Flag& each) {
+      return word == each.name || word == std::string{'-', each.letter};
+    });
+    if (flag != flags.end() && flag->kind != FlagKind::boolean) ++command;  // its value
+  }
+  const bool named = command < words.size();
+  std::string line = "hone " + (named ? quoted(words[command]) : "COMMAND");
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (i != command) line += " " + quoted(words[i]);
+  return usage("a command, with its flags behind it",
+               "'" + words[0] + "'" + (named ? " before '" + words[command] + "'" : " and no command"),
+               "flags follow the command: '" + line + "'; 'hone --help' lists the commands");
+}
+
+// The value of a list with a mark below one of its items; of a long one what stands around it.
 std::string marked(const std::string& flag, const std::string& value, std::size_t at) {
-  return fmt::format("{}, column {}\n{}\n{}^", flag, at + 1, value, std::string(at, ' '));
+  constexpr std::size_t kAround = 60;
+  const std::size_t from = at > kAround ? at - kAround : 0;
+  const std::string before = (from > 0 ? "..." : "") + value.substr(from, at - from);
+  const std::string behind = value.substr(at, kAround) + (value.size() > at + kAround ? "..." : "");
+  return fmt::format("{}, column {}\n{}{}\n{}^", flag, at + 1, before, behind, std::string(before.size(), ' '));
 }
 
 bool is_list(const Flag& flag) { return flag.kind == FlagKind::list || flag.kind == FlagKind::sizes; }
@@ -131,15 +156,33 @@ class Words {
   std::map<std::string, CLI::Option*> options_;
 };
 
-base::Result<void> check_contradictions(const Typed& typed) {
-  for (const auto& [name, value] : typed.values)
-    for (const std::string& other : find_flag(name)->excludes)
-      if (typed.has(name) && typed.given(other) && typed.has(other))
-        return usage(name + " or " + other, "both", "leave one of them out");
-  return {};
+bool is_on(const std::string& flag, const std::vector<std::string>& values) {
+  return find_flag(flag)->kind != FlagKind::boolean || values.empty();
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> contradiction(const FlagValues& values) {
+  for (const auto& [name, of_flag] : values)
+    for (const std::string& other : find_flag(name)->excludes)
+      if (const auto found = values.find(other);
+          found != values.end() && is_on(name, of_flag) && is_on(other, found->second))
+        return std::pair(name, other);
+  return std::nullopt;
+}
+
+void add_uncontradicted(FlagValues& values, const FlagValues& more) {
+  FlagValues added;
+  for (const auto& [name, of_flag] : more) {
+    const std::vector<std::string>& others = find_flag(name)->excludes;
+    const bool contradicted = std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+      const auto found = values.find(other);
+      return found != values.end() && is_on(other, found->second);
+    });
+    if (!contradicted) added.emplace(name, of_flag);
+  }
+  values.merge(added);
+}
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise) {
   std::vector<std::string> near = base::nearest(word, known);
@@ -162,8 +205,9 @@ base::Result<std::string> read_value(const Flag& flag, const std::string& value,
   if (flag.kind == FlagKind::sizes) {
     const auto size = base::size_of(value);
     if (!size)
-      return usage("sizes as integers of at least 1; k behind one stands for 1024, m for 1024 k", "'" + value + "'",
-                   "give sizes like --sizes 512,4k,5120", where);
+      return usage(fmt::format("sizes as integers from 1 to {}m (2^40); k behind one stands for 1024, m for 1024 k",
+                               base::kLargestSize >> 20),
+                   "'" + value + "'", "give sizes like --sizes 512,4k,5120", where);
     return std::to_string(*size);
   }
   if (flag.kind == FlagKind::pair && (value.find('=') == std::string::npos || value.front() == '='))
@@ -180,8 +224,7 @@ const std::vector<std::string>* Typed::found(const std::string& flag) const {
 
 bool Typed::has(const std::string& flag) const {
   const std::vector<std::string>* value = found(flag);
-  const bool off = value != nullptr && find_flag(flag)->kind == FlagKind::boolean && !value->empty();
-  return value != nullptr && !off;
+  return value != nullptr && is_on(flag, *value);
 }
 
 std::string Typed::text(const std::string& flag) const {
@@ -210,6 +253,7 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
     return typed;
   }
   const bool version = words[0] == "--version" || words[0] == "-V";
+  if (!version && words[0].starts_with("-")) return flags_first(words);
   typed.command = find_command(version ? "version" : words[0]);
   if (!typed.command)
     return usage("a command", "'" + words[0] + "'",
@@ -223,7 +267,8 @@ base::Result<Typed> parse(const std::vector<std::string>& words) {
   typed.help = typed.has("--help");
   typed.version = typed.has("--version");
   if (typed.help || typed.version) return typed;
-  HONE_PROPAGATE(check_contradictions(typed));
+  if (const auto both = contradiction(typed.values))
+    return usage(both->first + " or " + both->second, "both", "leave one of them out");
 
   const int given = static_cast<int>(arguments->size());
   if (given < command.min_arguments || (command.max_arguments >= 0 && given > command.max_arguments)) {

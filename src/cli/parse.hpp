@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,6 +41,12 @@ base::Result<Typed> parse(const std::vector<std::string>& words);
 // One value of a flag, of a list one item, as commands read it: "4k" becomes "4096". `where` names its place in the error.
 base::Result<std::string> read_value(const Flag& flag, const std::string& value, const std::string& where,
                                      const std::string& see);
+
+// The first pair of flags that contradict each other and are both on.
+std::optional<std::pair<std::string, std::string>> contradiction(const FlagValues& values);
+
+// Takes the values of `more` for flags that `values` neither sets nor contradicts.
+void add_uncontradicted(FlagValues& values, const FlagValues& more);
 
 // "did you mean a or b? " before `otherwise`, where `word` is near to one that is known.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known, const std::string& otherwise);

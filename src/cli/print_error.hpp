@@ -7,7 +7,7 @@
 
 namespace hone::cli {
 
-// Returns the exit code of the error.
-int print_error(const base::Error& error, bool json, std::ostream& out, std::ostream& err);
+// Returns the exit code of the error. Of long words and texts head and tail are shown, with the count of what is left out.
+int print_error(const base::Error& whole, bool json, std::ostream& out, std::ostream& err);
 
 }  // namespace hone::cli

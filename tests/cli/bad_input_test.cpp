@@ -1,9 +1,13 @@
 // The built program with bad input: one screen that says what to do, the exit code by contract, and nothing left behind.
+#include <gmock/gmock.h>
+
 #include "base/file_lock.hpp"
 #include "tests/cli/program_fixture.hpp"
 
 namespace hone::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 class BadInput : public ProgramTest {};
 
@@ -208,6 +212,42 @@ TEST_F(BadWorkspace, AVariantThatIsNotThereIsAUsageError) {
   for (const char* variant : {"99", "v99", "4"})
     expect_refused(run({"finalize", "rms_norm", "--variant", variant, "--workspace", folder_ / "w"}), 2, "--variant");
   EXPECT_EQ(content_of(folder_ / "w"), before);
+}
+
+TEST_F(BadInput, WhatAMessageQuotesIsShortened) {
+  const std::string word(100'000, 'x');
+  std::string spaced, accents;
+  while (spaced.size() < word.size()) spaced += "many words ";
+  while (accents.size() < word.size()) accents += "\xC3\xA9";
+  ASSERT_TRUE(
+      files_.write_atomically(folder_ / "p/hone.toml", "[defaults]\ndtype = \"" + word.substr(0, 3000) + "\"\n"));
+  for (const std::string& each : {word, spaced, accents})
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {each},
+             {"--" + each},
+             {"--repo", each, "list"},
+             {"list", "--repo", each},
+             {"explain", each},
+             {"verify", each},
+             {"audit", each},
+             {"verify", "rms_norm", "--dtype", each},
+             {"counters", each},
+             {"schema", each},
+             {"profile", "rms_norm", "--option", "casting_mode=" + each, "--workspace", folder_ / "w"},
+             {"run", "rms_norm", "--autonomous", "--target-metric", each, "--workspace", folder_ / "w"}}) {
+      std::vector<std::string> with_json = words;
+      with_json.push_back("--json");
+      const base::Outcome outcome = run(with_json);
+      EXPECT_EQ(outcome.exit_status, 2) << words[0].substr(0, 80);
+      EXPECT_THAT(outcome.error, HasSubstr("characters left out)")) << words[0].substr(0, 80);
+      EXPECT_LT(outcome.error.size(), 20'000u);
+      EXPECT_LT(outcome.output.size(), 20'000u);
+      EXPECT_TRUE(nlohmann::json::accept(outcome.output)) << "no character is cut in two";
+    }
+  const base::Outcome file = run_shell("cd \"$FOLDER/p\" && exec \"$HONE\" list");
+  EXPECT_THAT(file.error, HasSubstr("'xxxx"));
+  EXPECT_THAT(file.error, HasSubstr("...(2702 characters left out)...xxxx"));
+  EXPECT_THAT(file.error, HasSubstr("xxxx'"));
 }
 
 TEST_F(BadInput, WithJsonTheErrorIsADocumentToo) {

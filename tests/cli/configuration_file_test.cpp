@@ -117,6 +117,30 @@ TEST_F(Configuration, WhatIsWrongIsNamedWithItsPlace) {
   expect_wrong("defaults = 1\n", "1:12", "an integer");
 }
 
+TEST_F(Configuration, KeysThatContradictEachOtherAreRefusedInOneTableAndTheNearerStandsOtherwise) {
+  expect_wrong("[defaults]\nquiet = true\nverbose = true\n", "3:1", "both");
+  expect_wrong("[defaults]\nseed = 1\n[defaults.bench]\nverbose = true\nquiet = true\n", "4:1", "both");
+  expect_wrong("[defaults]\ncolor = \"always\"\nno-color = true\n", "3:1", "both");
+  write("/disk/project/hone.toml", "[defaults]\nquiet = true\nverbose = false\n[defaults.list]\nverbose = true\n");
+  write(places.user_file, "[defaults]\nverbose = true\n");
+  EXPECT_THAT(value("profile", "--quiet"), IsEmpty());
+  EXPECT_THAT(value("profile", "--verbose"), ElementsAre("(none)"));
+  EXPECT_THAT(value("list", "--verbose"), IsEmpty());
+  EXPECT_THAT(value("list", "--quiet"), ElementsAre("(none)"));
+}
+
+TEST_F(Configuration, AFolderWhereAFileIsLookedForIsRefused) {
+  for (const std::string& path : {std::string("/disk/hone.toml"), places.user_file}) {
+    ASSERT_TRUE(files.create_directories(path));
+    const auto defaults = read("list");
+    ASSERT_FALSE(defaults) << path;
+    EXPECT_EQ(defaults.error().where, path);
+    EXPECT_THAT(defaults.error().found, HasSubstr("folder"));
+    EXPECT_THAT(defaults.error().remedy, HasSubstr("--no-config"));
+    ASSERT_TRUE(files.remove_recursively(path));
+  }
+}
+
 TEST_F(Configuration, AMisspeltKeyIsAnsweredWithTheNearest) {
   write(places.user_file, "[defaults]\nworkspce = \"w\"\n");
   const auto defaults = read("audit");  // every table is checked, whichever command asks

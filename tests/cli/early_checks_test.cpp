@@ -72,6 +72,45 @@ TEST_F(EarlyChecks, OfRunCoverTheRequest) {
   refused({"--workspace", "/proc/hone"}, 3, "/proc/hone");
 }
 
+// Every flag of the table that names a file or a folder, with every command that takes it.
+TEST_F(EarlyChecks, APathThatIsNotWhatItsFlagNamesIsRefused) {
+  ASSERT_TRUE(files_.write_atomically(folder_ / "file.toml", "\x7f\1\2 no document"));
+  ASSERT_TRUE(files_.create_directories(folder_ / "folder"));
+  std::filesystem::create_symlink(folder_ / "nowhere", folder_ / "link");
+  const std::string csv = std::string(HONE_SOURCE_DIR) + "/tests/counters/fixtures/synthetic_ncu_raw.csv";
+  int checked = 0;
+  for (const CommandSpec& command : all_commands())
+    for (const std::string& name : command.flags) {
+      const Flag& flag = *find_flag(name);
+      if (flag.kind != FlagKind::path) continue;
+      const bool folder = flag.offer == Offer::folders;
+      EXPECT_TRUE(folder || flag.offer == Offer::files) << name << " says neither, so nothing can be checked";
+      for (const char* path : folder ? std::vector<const char*>{"file.toml", "file.toml/below", "link"}
+                                     : std::vector<const char*>{"nothing.toml", "folder", "file.toml", "link"}) {
+        std::vector<std::string> words = {command.name};
+        if (command.offer == Offer::kernels) words.push_back("rms_norm");
+        if (command.name == "counters") words.push_back(csv);
+        if (command.name == "compare") words.insert(words.end(), {"v0", "v1", "--kernel", "rms_norm"});
+        if (name != "--workspace" && takes(command, "--workspace"))
+          words.insert(words.end(), {"--workspace", folder_ / "w"});
+        words.insert(words.end(), {name, folder_ / path});
+        const auto before = content_of(folder_.path());
+        const auto outcome = run(words);
+        expect_refused(outcome, folder ? 3 : 2, folder_ / std::string(path).substr(0, std::string(path).find('/')));
+        EXPECT_THAT(outcome.error, Not(HasSubstr("ceilings of")))
+            << command.name << name << ": it had begun to measure";
+        EXPECT_EQ(content_of(folder_.path()), before) << command.name << name;
+        ++checked;
+      }
+    }
+  EXPECT_GT(checked, 60);
+}
+
+TEST_F(EarlyChecks, OfRunAndFinalizeCoverTheFolderThatFinalizeWritesTo) {
+  refused({"--settings", "/proc/hone"}, 3, "can not be written");
+  expect_refused(run({"finalize", "rms_norm", "--settings", "/proc/hone"}), 3, "can not be written");
+}
+
 TEST_F(EarlyChecks, ContradictionsAreNamed) {
   expect_refused(run({"list", "-q", "-v"}), 2, "both");
   expect_refused(run({"list", "--color", "always", "--no-color"}), 2, "both");
@@ -82,6 +121,15 @@ TEST_F(EarlyChecks, JunkAmongSizesIsShownWithItsPlace) {
   const auto outcome = run({"bench", "rms_norm", "--sizes", "512,4k, 4x,8"});
   expect_refused(outcome, 2, "'4x'");
   EXPECT_THAT(outcome.error, HasSubstr("--sizes, column 8\n            512,4k, 4x,8\n                   ^"));
+  EXPECT_THAT(outcome.error, HasSubstr("from 1 to 1048576m"));
+  EXPECT_THAT(run({"bench", "--help"}).output, HasSubstr("1048576m"));
+  EXPECT_EQ(run({"audit", "--sizes", "1048576m"}).exit_status, 2);  // the size is right, the path is missing
+  std::string many;
+  for (int i = 0; i < 10'000; ++i) many += "512,";
+  const auto far = run({"bench", "rms_norm", "--sizes", many + "4x," + many});
+  EXPECT_THAT(far.error, HasSubstr("column 40001"));
+  EXPECT_THAT(far.error, HasSubstr("...512,"));
+  EXPECT_LT(far.error.size(), 1000u);
 }
 
 }  // namespace

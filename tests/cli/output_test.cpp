@@ -76,6 +76,33 @@ TEST_F(Output, EveryCommandTakesTheFlagsThatSayHowToTalk) {
     }
 }
 
+// What the fixture gets with --json it holds against the schemas.
+TEST_F(Output, EveryCommandThatTakesJsonPrintsOneDocument) {
+  const std::string csv = std::string(HONE_SOURCE_DIR) + "/tests/counters/fixtures/synthetic_ncu_raw.csv";
+  const std::map<std::string, std::vector<std::string>> arguments = {
+      {"audit", {folder_ / "softmax.py"}},
+      {"counters", {csv}},
+      {"compare", {"v0", "v1", "--kernel", "rms_norm", "--workspace", folder_ / "w"}},
+      {"history", {"--workspace", folder_ / "w"}},
+      {"explain", {"memory"}},
+      {"verify", {"relu_squared", "--device", "cpu", "--dtype", "fp32", "--short"}},
+      {"completions", {"bash"}},
+      {"doctor", {"--quick", "--device", "cpu"}}};
+  for (const CommandSpec& command : all_commands()) {
+    std::vector<std::string> words = {command.name, "--json"};
+    if (const auto more = arguments.find(command.name); more != arguments.end())
+      words.insert(words.end(), more->second.begin(), more->second.end());
+    else if (command.offer == Offer::kernels)
+      words.push_back("no_such_kernel");  // their documents are other tests'; that of an error has to be one, too
+    const auto outcome = run(words);
+    EXPECT_TRUE(nlohmann::json::accept(outcome.output)) << command.name << ": " << outcome.output.substr(0, 200);
+    if (takes(command, "--json"))
+      EXPECT_TRUE(nlohmann::json::accept(run({command.name, "--json", "--version"}).output)) << command.name;
+    else
+      EXPECT_EQ(outcome.exit_status, 2) << command.name;
+  }
+}
+
 TEST_F(Output, QuietSaysTheResultAndErrorsAlone) {
   const std::vector<std::string> words = {"verify", "relu_squared", "--device", "cpu", "--dtype", "fp32", "--short"};
   const auto loud = run(words);

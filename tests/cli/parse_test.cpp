@@ -124,6 +124,16 @@ TEST(Parse, AnswersWrongWordsWithWhatWasMeant) {
       {{"profile", "rms_norm", "swiglu"}, "'rms_norm swiglu'", "hone profile"},
       {{"list", "--sizes", "4"}, "belongs to other commands", "hone list"},
       {{"compare", "a"}, "'a'", "hone compare"},
+      {{"--json", "list"}, "'--json' before 'list'", "'hone list --json'"},
+      {{"--repo", "my kernels", "run", "softmax", "-q"},
+       "'--repo' before 'run'",
+       "'hone run --repo \"my kernels\" softmax -q'"},
+      {{"--sizes=4k", "-v", "bench"}, "'--sizes=4k' before 'bench'", "'hone bench --sizes=4k -v'"},
+      {{"--jsn", "list"}, "'--jsn' before 'list'", "'hone list --jsn'"},
+      {{"--quick"}, "'--quick' and no command", "'hone COMMAND --quick'"},
+      {{"--repo"}, "'--repo' and no command", "'hone COMMAND --repo'"},
+      {{"man", "--json"}, "belongs to other commands", "hone man"},
+      {{"completions", "bash", "--json"}, "belongs to other commands", "hone completions"},
   };
   for (const Wrong& each : wrong) {
     auto typed = parse(each.words);

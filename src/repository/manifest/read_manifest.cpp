@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/regular_file.hpp"
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "repository/document/expression_parser.hpp"
 #include "repository/manifest/manifest_reader.hpp"
@@ -15,7 +16,6 @@ namespace hone::repository::manifest {
 
 namespace {
 
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kLongestTest_s = 24 * 3600;
 
 bool ends_with(const std::string& text, const std::string& end) {
@@ -147,7 +147,7 @@ void ManifestReader::read_sizes() {
   manifest_.x_name = top_.identifier("x_name", "the size that the tables run over");
   claim(manifest_.x_name, top_.place("x_name"), "a size");
   top_.required("sizes", "the values of " + manifest_.x_name + " to measure");
-  manifest_.sizes = top_.wholes("sizes", 1, kLargestSize);
+  manifest_.sizes = top_.wholes("sizes", 1, base::kLargestSize);
   std::sort(manifest_.sizes.begin(), manifest_.sizes.end());
   for (const bool derived : {false, true}) {
     const Node* table = top_.table(derived ? "derived" : "size");
@@ -169,7 +169,7 @@ void ManifestReader::read_sizes() {
     for (const SizeSymbol& symbol : manifest_.symbols)
       if (!symbol.derived) free.push_back(symbol.name);
     for (const std::string& name : free)
-      if (auto values = verify.wholes(name, 1, kLargestSize); !values.empty())
+      if (auto values = verify.wholes(name, 1, base::kLargestSize); !values.empty())
         manifest_.verify[name] = std::move(values);
     verify.finish();
   }

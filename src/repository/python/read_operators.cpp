@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 
 namespace hone::repository::python {
 
 namespace {
 
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kMostAxes = 8, kMostOutputs = 64;
 
 // What names of an operator's own must not hide in its Python expressions.
@@ -51,13 +51,13 @@ class OperatorReader {
     claim(operator_.x, table_.place("x"));
     extents_.push_back(operator_.x);
     table_.required("sizes", "the values of " + operator_.x_name + " to measure");
-    operator_.sizes = table_.wholes("sizes", 1, kLargestSize);
+    operator_.sizes = table_.wholes("sizes", 1, base::kLargestSize);
     if (const Node* node = table_.table("size")) {
       TableReader sizes(reading(), *node, what("size"));
       for (const Node::Member& member : node->members) {
         claim(member.name, member.place);
         extents_.push_back(member.name);
-        operator_.extents[member.name] = sizes.whole(member.name, 1, kLargestSize, 1);
+        operator_.extents[member.name] = sizes.whole(member.name, 1, base::kLargestSize, 1);
       }
       sizes.finish();
     }
