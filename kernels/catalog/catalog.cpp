@@ -1,20 +1,9 @@
 // The catalogue of built-in kernels, and what all of them share: types, options, enumeration of settings.
+#include "kernels/catalog/catalog.hpp"
+
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-
-#include "kernels/catalog/operation.hpp"
-#include "kernels/cross_entropy/cross_entropy_operation.hpp"
-#include "kernels/dyt/dyt_operation.hpp"
-#include "kernels/fused_add_rms_norm/fused_add_rms_norm_operation.hpp"
-#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_operation.hpp"
-#include "kernels/geglu/geglu_operation.hpp"
-#include "kernels/grpo_loss/grpo_loss_operation.hpp"
-#include "kernels/layer_norm/layer_norm_operation.hpp"
-#include "kernels/relu_squared/relu_squared_operation.hpp"
-#include "kernels/rms_norm/rms_norm_operation.hpp"
-#include "kernels/softmax/softmax_operation.hpp"
-#include "kernels/swiglu/swiglu_operation.hpp"
 
 namespace kernels {
 

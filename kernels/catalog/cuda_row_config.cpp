@@ -307,9 +307,8 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
   return settings;
 }
 
-std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace& space, const CudaRowConfig& config,
-                                                                  const Problem& problem, Pass pass,
-                                                                  Ablation ablation) {
+Defines cuda_row_defines(const RowSpace& space, const CudaRowConfig& config, const Problem& problem, Pass pass,
+                         Ablation ablation) {
   const bool whole = has_whole_vectors(problem), held = fits(config, problem);
   const bool fills =
       whole && std::int64_t(config.row_threads()) * config.vectors == row_vectors(problem) && problem.columns > 0;

@@ -35,8 +35,8 @@ Settings cuda_row_heuristic(const RowSpace& space, const Problem& problem, const
 
 // The defines of a tile program, and the dynamic shared memory of its programs: the slots of bulk copies, or the sums of
 // several rows' threads where they meet.
-std::vector<std::pair<std::string, std::string>> cuda_row_defines(const RowSpace& space, const CudaRowConfig& config,
-                                                                  const Problem& problem, Pass pass, Ablation ablation);
+Defines cuda_row_defines(const RowSpace& space, const CudaRowConfig& config, const Problem& problem, Pass pass,
+                         Ablation ablation);
 std::int64_t cuda_shared_bytes(const RowSpace& space, const CudaRowConfig& config, const Problem& problem);
 
 // What a reader of the program would state of it on `target`: where a row lies, how it is cached and which constants a

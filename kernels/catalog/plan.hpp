@@ -43,6 +43,7 @@ inline std::optional<DType> parse_dtype(const std::string& name) {
 }
 
 using Settings = std::map<std::string, std::int64_t>;
+using Defines = std::vector<std::pair<std::string, std::string>>;
 
 enum class Distribution {
   normal,   // offset + scale * N(0, 1)
@@ -119,8 +120,8 @@ using Launch = BasicLaunch<TensorArgument>;
 
 // A pass as a compiled text and launches. `scratch` are tensors that exist only for it (partial sums, temporaries).
 struct Plan {
-  std::string main_file;                                     // of the text that is compiled
-  std::vector<std::pair<std::string, std::string>> defines;  // settings, dtype, options
+  std::string main_file;  // of the text that is compiled
+  Defines defines;        // settings, dtype, options
   std::vector<TensorSpec> scratch;
   std::vector<Launch> launches;
   // A launch may begin before the one ahead of it has ended: its program waits for that one itself.

@@ -130,8 +130,7 @@ Settings row_heuristic(const RowSpace& space, const Problem& problem, const Targ
   return settings;
 }
 
-std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& config, const Problem& problem, Pass pass,
-                                                             Ablation ablation) {
+Defines row_defines(const RowConfig& config, const Problem& problem, Pass pass, Ablation ablation) {
   return {{"BLOCK_ROW", std::to_string(config.block_row)},
           {"UNROLL", std::to_string(config.unroll)},
           {"VECTOR_BYTES", std::to_string(config.vector_bytes)},

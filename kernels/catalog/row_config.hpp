@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/catalog/operation.hpp"
@@ -41,6 +40,7 @@ struct RowSpace {
   bool sums_beside_pay = false;          // and that was measured to be the better choice
   int most_vectors = 8;                  // BLOCK_ROW * UNROLL: beyond it the registers spill
   bool has_programs_per_thread = false;  // the pass divides its rows among a chosen number of programs
+  int result_matrices = 1;               // of the problem's size that the pass writes
   double output_bytes = 0;               // written once, not read again by the pass
   bool in_place = false;                 // results replace inputs that were just read
 
@@ -63,8 +63,7 @@ std::string row_valid(const RowSpace& space, const Settings& settings, const Pro
 Settings row_heuristic(const RowSpace& space, const Problem& problem, const Target& target);
 
 // The defines of a tile program: settings, element type, pass, ablation.
-std::vector<std::pair<std::string, std::string>> row_defines(const RowConfig& config, const Problem& problem, Pass pass,
-                                                             Ablation ablation);
+Defines row_defines(const RowConfig& config, const Problem& problem, Pass pass, Ablation ablation);
 
 // How rows are divided among programs: program p has rows [p * rows_per_program, (p + 1) * rows_per_program).
 struct RowGrid {

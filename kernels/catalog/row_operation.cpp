@@ -5,6 +5,30 @@
 
 namespace kernels {
 
+std::vector<Knob> knobs_on(const Target& target, const RowSpace& space) {
+  return target.machine == Machine::cuda ? cuda_row_knobs(space, target) : row_knobs(space, target);
+}
+
+std::string fault_on(const Target& target, const RowSpace& space, const Settings& settings, const Problem& problem) {
+  return target.machine == Machine::cuda ? cuda_row_valid(space, settings, problem, target)
+                                         : row_valid(space, settings, problem, target);
+}
+
+Settings heuristic_on(const Target& target, const RowSpace& space, const Problem& problem) {
+  return target.machine == Machine::cuda ? cuda_row_heuristic(space, problem, target)
+                                         : row_heuristic(space, problem, target);
+}
+
+Configured configured_on(const Target& target, const RowSpace& space, const Settings& settings, const Problem& problem,
+                         Pass pass, Ablation ablation) {
+  if (target.machine == Machine::cuda) {
+    const CudaRowConfig config = CudaRowConfig::from(settings);
+    return {on_cuda(space, config, problem, target), cuda_row_defines(space, config, problem, pass, ablation)};
+  }
+  const RowConfig config = RowConfig::from(settings);
+  return {config, row_defines(config, problem, pass, ablation)};
+}
+
 Problem RowOperation::problem_at(std::int64_t x, const Target& target, DType dtype, const Options& options) const {
   return {row_count(target, dtype), x, 0, dtype, options};
 }
@@ -16,54 +40,33 @@ std::string RowOperation::check(const Problem& problem) const {
   return check_sizes(problem);
 }
 
-std::vector<Knob> RowOperation::knobs(Pass pass, const Target& target) const {
-  return target.machine == Machine::cuda ? cuda_row_knobs(space(pass), target) : row_knobs(space(pass), target);
+Traffic RowOperation::traffic(Pass pass, const Problem& problem) const {
+  return tensor_traffic(*this, pass, problem,
+                        operations(pass, problem) * double(problem.rows) * double(problem.columns));
 }
 
-std::string RowOperation::valid(Pass pass, const Settings& settings, const Problem& problem,
-                                const Target& target) const {
-  const RowSpace all = space(pass, problem);
-  return target.machine == Machine::cuda ? cuda_row_valid(all, settings, problem, target)
-                                         : row_valid(all, settings, problem, target);
-}
-
-Settings RowOperation::heuristic(Pass pass, const Problem& problem, const Target& target) const {
-  const RowSpace all = space(pass, problem);
-  return target.machine == Machine::cuda ? cuda_row_heuristic(all, problem, target)
-                                         : row_heuristic(all, problem, target);
+RowSpace RowOperation::space_at(Pass pass, const Problem& problem) const {
+  RowSpace result = space(pass);
+  result.output_bytes =
+      result.result_matrices * double(problem.rows) * double(problem.columns) * size_of(problem.dtype);
+  result.in_place = result.in_place || (pass == Pass::backward && in_place(problem));
+  fit(result, pass, problem);
+  return result;
 }
 
 Plan RowOperation::plan(Pass pass, const Problem& problem, const Settings& settings, const Target& target,
                         Ablation ablation) const {
-  Plan plan;
-  if (target.machine == Machine::cuda) {
-    const RowSpace all = space(pass, problem);
-    const CudaRowConfig config = CudaRowConfig::from(settings);
-    plan = launches(pass, problem, on_cuda(all, config, problem, target));
-    plan.defines = cuda_row_defines(all, config, problem, pass, ablation);
-  } else {
-    const RowConfig config = RowConfig::from(settings);
-    plan = launches(pass, problem, config);
-    plan.defines = row_defines(config, problem, pass, ablation);
-  }
-  plan.main_file = main_file();
-  for (auto& define : option_defines(problem)) plan.defines.push_back(std::move(define));
-  return plan;
+  Configured configured = configured_on(target, space_at(pass, problem), settings, problem, pass, ablation);
+  RowPlan plan(main_file(), std::move(configured.defines), configured.config, problem);
+  plan.define(option_defines(problem));
+  add_launches(plan, pass, problem);
+  return plan.take();
 }
 
-Launch independent_launch(const std::string& entry, const std::vector<std::string>& matrices, const Problem& problem,
-                          const RowConfig& config, const std::vector<float>& numbers) {
-  const RowGrid grid = independent_rows(config, problem);
-  Launch launch = {entry, grid.programs, config.num_threads, config.shared_bytes};
-  for (const std::string& name : matrices) {
-    launch.arguments.emplace_back(TensorArgument{name});
-    launch.arguments.emplace_back(row_stride(problem));
-  }
-  for (const std::int64_t number : {problem.rows, grid.rows_per_program, problem.columns}) {
-    launch.arguments.emplace_back(number);
-  }
-  for (const float number : numbers) launch.arguments.emplace_back(number);
-  return launch;
+Plan RowOperation::eager_plan(Pass pass, const Problem& problem, const Target& target) const {
+  EagerPlan plan("kernels/" + name() + "/" + name() + "_eager.hpp", pass, problem, eager_dtype(problem), target);
+  add_eager(plan, pass, problem);
+  return plan.take();
 }
 
 }  // namespace kernels

@@ -10,9 +10,16 @@
 namespace kernels {
 
 std::int64_t row_stride(const Problem& problem) { return problem.columns + problem.row_padding; }
+float column_share(const Problem& problem) { return problem.columns > 0 ? 1 / float(problem.columns) : 0; }
 
 TensorSpec row_matrix(const std::string& name, const Problem& problem) {
   return {name, problem.dtype, problem.rows, problem.columns, row_stride(problem)};
+}
+
+std::vector<TensorSpec> row_matrices(const std::vector<std::string>& names, const Problem& problem) {
+  std::vector<TensorSpec> tensors;
+  for (const std::string& name : names) tensors.push_back(row_matrix(name, problem));
+  return tensors;
 }
 
 TensorSpec row_vector(const std::string& name, const Problem& problem) {
@@ -45,7 +52,14 @@ double number_option(const Problem& problem, const std::string& name) {
   return std::strtod(problem.options.at(name).c_str(), nullptr);
 }
 bool flag_option(const Problem& problem, const std::string& name) { return problem.options.at(name) == "yes"; }
-std::string dx_name(const Problem& problem) { return flag_option(problem, "in_place") ? "dy" : "dx"; }
+bool in_place(const Problem& problem) {
+  return problem.options.count("in_place") > 0 && flag_option(problem, "in_place");
+}
+std::string dx_name(const Problem& problem) { return in_place(problem) ? "dy" : "dx"; }
+std::string flag(bool set) { return set ? "1" : "0"; }
+std::string rounding_note(const Problem& problem) {
+  return std::string(problem.dtype == DType::fp32 ? "nothing" : "results") + " rounded to nearest even";
+}
 
 Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops) {
   std::map<std::string, double> bytes;
@@ -60,53 +74,9 @@ Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& pro
   return traffic;
 }
 
-Argument tensor(const std::string& name) { return TensorArgument{name}; }
-Argument tensor_or_null(const std::string& name, bool present) {
-  if (present) return TensorArgument{name};
+Argument tensor(const std::string& name, bool present) {
+  if (present && !name.empty()) return TensorArgument{name};
   return std::int64_t{0};
-}
-
-Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
-                         std::int64_t partials, std::int64_t columns) {
-  return column_sum_launch(RowConfig{}, entry, output, partial, partials, columns);
-}
-
-namespace {
-
-// On CUDA a program's warps share the rows of 32 columns, so that all multiprocessors have some.
-std::int64_t summed_columns_of_program(const RowConfig& config) { return config.is_cuda() ? 32 : 512; }
-
-std::int64_t programs_for(const RowConfig& config, std::int64_t columns) {
-  const std::int64_t of_program = summed_columns_of_program(config);
-  return (columns + of_program - 1) / of_program;
-}
-
-}  // namespace
-
-Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
-                         const std::string& partial, std::int64_t partials, std::int64_t columns) {
-  return {entry,
-          programs_for(config, columns),
-          config.is_cuda() ? config.num_threads : 0,
-          0,
-          1,
-          {tensor(output), tensor(partial), partials, columns, summed_columns_of_program(config)}};
-}
-
-Launch column_sums_launch(const RowConfig& config, const std::string& entry, const std::vector<ColumnSum>& sums,
-                          std::int64_t partials) {
-  constexpr std::size_t most_sums = 3;
-  Launch launch = {entry, 0, config.is_cuda() ? config.num_threads : 0, 0, 1, {}};
-  for (std::size_t i = 0; i < most_sums; ++i) {
-    const bool present = i < sums.size();
-    const ColumnSum sum = present ? sums[i] : ColumnSum{};
-    launch.programs += programs_for(config, sum.columns);
-    for (const std::string& name : {sum.output, sum.partial}) launch.arguments.push_back(tensor_or_null(name, present));
-    launch.arguments.push_back(sum.columns);
-  }
-  launch.arguments.push_back(partials);
-  launch.arguments.push_back(summed_columns_of_program(config));
-  return launch;
 }
 
 double unit_roundoff(DType dtype) {

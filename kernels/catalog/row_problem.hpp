@@ -1,21 +1,22 @@
-// What kernels over the rows of a matrix share: tensors, sizes of the baseline tables, launches, tolerances.
+// What kernels over the rows of a matrix share: tensors, sizes of the baseline tables, options, tolerances.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "kernels/catalog/operation.hpp"
-#include "kernels/catalog/row_config.hpp"
 
 namespace kernels {
 
 // A rows x columns matrix of the problem's dtype, with its row padding.
 TensorSpec row_matrix(const std::string& name, const Problem& problem);
+std::vector<TensorSpec> row_matrices(const std::vector<std::string>& names, const Problem& problem);
 // columns values that all rows share.
 TensorSpec row_vector(const std::string& name, const Problem& problem);
 // One value for each row.
 TensorSpec row_scalars(const std::string& name, const Problem& problem, DType dtype);
 std::int64_t row_stride(const Problem& problem);
+float column_share(const Problem& problem);  // what a row's sum is multiplied by to give its mean: 0 of no columns
 
 // hidden sizes of models in use, each several times the usual last-level cache with row_count's rows.
 std::vector<std::int64_t> hidden_sizes();
@@ -28,26 +29,16 @@ std::string check_sizes(const Problem& problem);
 
 double number_option(const Problem& problem, const std::string& name);
 bool flag_option(const Problem& problem, const std::string& name);
-std::string dx_name(const Problem& problem);  // the gradient of the input, which in place overwrites dy
+bool in_place(const Problem& problem);              // the option of that name, where there is one
+std::string dx_name(const Problem& problem);        // the gradient of the input, which in place overwrites dy
+std::string flag(bool set);                         // the value of a define: "1" or "0"
+std::string rounding_note(const Problem& problem);  // of what is computed in fp32
 
 // The traffic of a pass whose inputs are all read once and whose outputs are all written once.
 Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops);
 
-Argument tensor(const std::string& name);
-Argument tensor_or_null(const std::string& name, bool present);
-
-// The launch of tile::column_sum: output[column] = the sum of the rows of `partial` (partials x columns, fp32).
-Launch column_sum_launch(const std::string& entry, const std::string& output, const std::string& partial,
-                         std::int64_t partials, std::int64_t columns);
-Launch column_sum_launch(const RowConfig& config, const std::string& entry, const std::string& output,
-                         const std::string& partial, std::int64_t partials, std::int64_t columns);
-// The launch of tile::column_sums: up to three such sums, of `partials` rows each.
-struct ColumnSum {
-  std::string output, partial;
-  std::int64_t columns = 0;
-};
-Launch column_sums_launch(const RowConfig& config, const std::string& entry, const std::vector<ColumnSum>& sums,
-                          std::int64_t partials);
+// A tensor as an argument; a null pointer where the name is empty or it is not present.
+Argument tensor(const std::string& name, bool present = true);
 
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);

@@ -23,13 +23,13 @@ TILE_ENTRY(eager_keep_rows, cross_entropy_eager::keep_rows)
 #if HAS_SOFTCAP
 TILE_ENTRY(eager_scale, eager::affine<float, float>)
 TILE_ENTRY(eager_tanh, eager::hyperbolic_tangent<float>)
-TILE_ENTRY(eager_tanh_backward, cross_entropy_eager::tanh_backward)
+TILE_ENTRY(eager_tanh_backward, eager::tanh_backward<float, float, float>)
 #endif
 #if HAS_SMOOTHING
 TILE_ENTRY(eager_scale_columns, eager::scale_columns<float, float, T>)
 TILE_ENTRY(eager_subtract_level, cross_entropy_eager::subtract_level)
 #endif
 #else
-TILE_ENTRY(eager_scale_all, cross_entropy_eager::scale_all)
+TILE_ENTRY(eager_scale_all, eager::scale_all<T, T, float>)
 TILE_ENTRY(eager_scale_rows, eager::scale_rows<T, T, float>)
 #endif

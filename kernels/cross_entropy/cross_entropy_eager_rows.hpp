@@ -102,14 +102,6 @@ TILE_FN void subtract_label(tile::Machine& m, float* out, std::int64_t out_strid
   });
 }
 
-// out = g * (1 - t^2)
-TILE_FN void tanh_backward(tile::Machine& m, float* out, std::int64_t out_stride, const float* g, std::int64_t g_stride,
-                           const float* t, std::int64_t t_stride, std::int64_t rows, std::int64_t rows_per_program,
-                           std::int64_t columns) {
-  eager::binary(m, out, out_stride, g, g_stride, t, t_stride, rows, rows_per_program, columns,
-                [](auto gradient, auto v) { return gradient * (1.0f - v * v); });
-}
-
 // out = g, and zeros in rows whose label is to be ignored; rounded to T.
 TILE_FN void keep_rows(tile::Machine& m, T* out, std::int64_t out_stride, const float* g, std::int64_t g_stride,
                        const std::int64_t* target, std::int64_t rows, std::int64_t rows_per_program,
@@ -120,13 +112,6 @@ TILE_FN void keep_rows(tile::Machine& m, T* out, std::int64_t out_stride, const 
     const auto kept = block.each_row([&](int row) { return y[row] == std::int64_t(ignore_index) ? 0.0f : 1.0f; });
     block.map([&](auto e) { return tile::select(kept[e] != 0.0f, v[e], 0.0f); }, block.rows_of(out, out_stride));
   });
-}
-
-// out = factor * a, the factor a tensor of one element.
-TILE_FN void scale_all(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
-                       const float* factor, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  const float number = m.scalar(factor);
-  eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [&](auto x) { return x * number; });
 }
 
 }  // namespace cross_entropy_eager

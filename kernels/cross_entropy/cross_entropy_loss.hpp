@@ -1,34 +1,57 @@
-// The loss of one row of logits and its gradient in double precision: what the references of cross_entropy and
-// fused_linear_cross_entropy share.
+// What cross_entropy and fused_linear_cross_entropy share on the host: options, tensors, launches, bounds.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "kernels/catalog/operation.hpp"
+#include "kernels/catalog/eager_plan.hpp"
+#include "kernels/catalog/row_problem.hpp"
 
 namespace kernels::cross_entropy {
 
-struct LossOptions {
-  double ignore_index = -100, smoothing = 0, lse_square_scale = 0, softcap = 0;
-  bool mean = true, weighted = false, token_scaling = false;
-};
-LossOptions loss_options(const Problem& problem);
+// `class_weight`: what the option and the tensor of class weights are called: "weight", or "ce_weight" where a weight is
+// something else already.
+std::vector<OptionSpec> loss_option_specs(const std::string& class_weight = "weight");
+std::string class_weight_name(const Problem& problem);
+// What is wrong with their values beyond each one's own range.
+std::string check_loss_options(const Problem& problem);
+Defines loss_defines(const Problem& problem);
 
-struct LossTotals {
-  double rows = 0, weights_of_labels = 0;  // of the rows that are not ignored
-};
-LossTotals loss_totals(const LossOptions& options, const std::vector<double>& target,
-                       const std::vector<double>* weights);
+// Labels, class weights, and the losses that the options ask for; `dloss` is what backward is given.
+std::vector<TensorSpec> loss_tensors(const Problem& problem);
+// Inputs and outputs among them.
+std::vector<std::string> loss_inputs(const Problem& problem);
+std::vector<std::string> loss_outputs(const Problem& problem);
 
-struct LossRows {
-  std::vector<double> loss, z_loss, hit, prediction;
-};
-// Appends one row's results and writes its gradient (columns values) where that is wanted.
-void loss_row(const LossOptions& options, const LossTotals& totals, const double* logits, std::int64_t columns,
-              double label, const std::vector<double>* weights, double* gradient, LossRows& results);
+// Scratch of a forward pass: totals, and values of each row where they are reduced. Argument names: of row values, the output
+// itself without a reduction.
+void add_loss_scratch(const Problem& problem, Plan& plan);
+std::string row_values(const Problem& problem, const std::string& output);
+// The launch that counts, where something needs its totals; the launches that reduce row values.
+bool needs_totals(const Problem& problem);
+void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan);
+void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan);
+// The arguments of cross_entropy::forward behind `x, x_stride, bias, upstream`, for rows [first, first + count).
+std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
+                                        std::int64_t rows_per_program);
 
-// Row results as the problem's outputs: summed up unless there is no reduction.
-void put_losses(const Problem& problem, const LossTotals& totals, const LossRows& results, Values& values);
+// Loss and gradient of rows of logits: `logits` of fp32 or of the problem's type is read and the gradient written to
+// `gradient` of the problem's type, which may be the same matrix. For operations whose plans have logits of their own.
+// `reductions`: whether rows' losses are reduced to the outputs; `has_gradient`: whether there is a gradient.
+struct EagerParts {
+  bool reductions = true, has_gradient = true;
+};
+void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& logits, const Operand& gradient,
+                       const EagerParts& parts = {});
+
+// Operations for each logit, an exponential counted as one: forward a comparison, a difference, exp, a sum, and for the gradient
+// a difference, exp, the product and the comparison with the label; a tanh in each of the two readings and three operations of its
+// derivative where there is a softcap; two for the smoothing's sum and one for its gradient. Backward: one product.
+double operations(Pass pass, const Problem& problem);
+
+// Bounds of the losses, in units of their value_scale.
+double loss_tolerance(const std::string& tensor, const Problem& problem);
+// What a loss is added up from: |lse - x| is about |lse|, whatever is left of it.
+double loss_scale(const std::string& tensor, const Problem& problem, const Values& results, double logit_size);
 
 }  // namespace kernels::cross_entropy

@@ -1,51 +1,14 @@
 // Cross entropy as an operation of the catalogue.
-#include "kernels/cross_entropy/cross_entropy_operation.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/catalog/row_operation.hpp"
-#include "kernels/cross_entropy/cross_entropy_config.hpp"
-#include "kernels/cross_entropy/cross_entropy_eager_plan.hpp"
-#include "kernels/cross_entropy/cross_entropy_options.hpp"
 #include "kernels/cross_entropy/cross_entropy_reference.hpp"
-#include "kernels/cross_entropy/cross_entropy_traffic.hpp"
 
 namespace kernels {
 namespace {
 
 namespace ce = cross_entropy;
-
-bool per_row(const Problem& problem) { return problem.options.at("reduction") == "none"; }
-
-Plan cross_entropy_forward_plan(const Problem& problem, const RowConfig& config) {
-  const RowGrid grid = independent_rows(config, problem);
-  Plan plan;
-  ce::add_loss_scratch(problem, plan);
-  ce::add_count("cross_entropy_count", problem, config.num_threads, plan);
-  Launch launch = {"cross_entropy_forward", grid.programs, config.num_threads + config.filling_threads,
-                   config.shared_bytes};
-  launch.arguments = {tensor("logits"), row_stride(problem), std::int64_t{0}, std::int64_t{0}};
-  for (Argument& argument : ce::forward_arguments(problem, 0, problem.rows, grid.rows_per_program)) {
-    launch.arguments.push_back(std::move(argument));
-  }
-  plan.launches.push_back(std::move(launch));
-  ce::add_reductions("cross_entropy_reduce", problem, config.num_threads, plan);
-  return plan;
-}
-
-Plan cross_entropy_backward_plan(const Problem& problem, const RowConfig& config) {
-  const RowGrid grid = independent_rows(config, problem);
-  Plan plan;
-  plan.launches.push_back(
-      {per_row(problem) ? "cross_entropy_scale_rows" : "cross_entropy_scale",
-       grid.programs,
-       config.num_threads,
-       config.shared_bytes,
-       1,
-       {tensor("logits"), row_stride(problem), tensor("dloss"), problem.rows, grid.rows_per_program, problem.columns}});
-  return plan;
-}
 
 class CrossEntropy final : public RowOperation {
  public:
@@ -98,9 +61,6 @@ class CrossEntropy final : public RowOperation {
     for (std::string& name : ce::loss_outputs(problem)) spec.outputs.push_back(std::move(name));
     return spec;
   }
-  Traffic traffic(Pass pass, const Problem& problem) const override {
-    return tensor_traffic(*this, pass, problem, ce::operations(pass, problem));
-  }
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     ce::reference(pass, problem, values);
   }
@@ -125,24 +85,62 @@ class CrossEntropy final : public RowOperation {
     }
     return std::max({root_mean_square(results.at(tensor)), terms, smallest_normal(problem.dtype)});
   }
-  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override {
-    return ce::eager_plan(pass, problem, target);
-  }
 
  protected:
-  RowSpace space(Pass pass) const override { return ce::space(pass); }
-  RowSpace space(Pass pass, const Problem& problem) const override { return ce::space(pass, problem); }
-  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? cross_entropy_forward_plan(problem, config)
-                                 : cross_entropy_backward_plan(problem, config);
+  RowSpace space(Pass pass) const override {
+    RowSpace space;
+    space.block_rows = {1, 2};  // rows share nothing but the weights: two of them are two more streams
+    space.in_place = true;
+    // CUDA: no bulk copies, because rows that are left out are not read; one vector's logits beside its exponentials.
+    space.registers = 32;
+    space.registers_per_vector = 20;
+    if (pass == Pass::forward) {
+      space.reads_rows_twice = true;
+      space.longest_held_vectors = 2048;
+      space.has_ring = true;
+      // Logits that stay as they were read: 64 registers at four vectors, 124 at eight with every option in use.
+      space.registers_per_vector = 8;
+      space.most_vectors = 4;  // the exponential takes a dozen registers beside each vector in flight
+    }
+    return space;
   }
-  std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
-    auto defines = ce::loss_defines(problem);
+  double operations(Pass pass, const Problem& problem) const override { return ce::operations(pass, problem); }
+  void add_launches(RowPlan& plan, Pass pass, const Problem& problem) const override {
+    if (pass == Pass::backward) {
+      plan.over_rows(per_row(problem) ? "cross_entropy_scale_rows" : "cross_entropy_scale", {"logits"}, {"dloss"});
+      return;
+    }
+    const RowConfig& config = plan.config();
+    ce::add_loss_scratch(problem, plan.raw());
+    ce::add_count("cross_entropy_count", problem, config.num_threads, plan.raw());
+    const RowGrid grid = independent_rows(config, problem);
+    Launch launch = {"cross_entropy_forward", grid.programs, config.num_threads + config.filling_threads,
+                     config.shared_bytes};
+    launch.arguments = {tensor("logits"), row_stride(problem), std::int64_t{0}, std::int64_t{0}};
+    for (Argument& argument : ce::forward_arguments(problem, 0, problem.rows, grid.rows_per_program)) {
+      launch.arguments.push_back(std::move(argument));
+    }
+    plan.raw().launches.push_back(std::move(launch));
+    ce::add_reductions("cross_entropy_reduce", problem, config.num_threads, plan.raw());
+  }
+  void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override {
+    plan.define(ce::loss_defines(problem));
+    if (pass == Pass::forward) {
+      ce::add_eager_forward(plan, problem, "logits", "logits");
+    } else {
+      plan.over_rows(per_row(problem) ? "eager_scale_rows" : "eager_scale_all", {"logits", "logits"}, {"dloss"});
+    }
+  }
+  Defines option_defines(const Problem& problem) const override {
+    Defines defines = ce::loss_defines(problem);
     // The launch ahead counts labels and writes no logits.
     if (ce::needs_totals(problem)) defines.emplace_back("ROWS_FROM_BEFORE", "1");
     return defines;
   }
   std::string check_values(const Problem& problem) const override { return ce::check_loss_options(problem); }
+
+ private:
+  static bool per_row(const Problem& problem) { return problem.options.at("reduction") == "none"; }
 };
 
 }  // namespace

@@ -12,28 +12,12 @@ namespace dyt_eager {
 
 using T = tile::ELEMENT;
 
-// out = alpha * a: a framework's product with a tensor of one element.
-TILE_FN void scale(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride, const T* alpha,
-                   std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  const float factor = m.scalar(alpha);
-  tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-                     [&](auto x) { return x * factor; });
-}
-
 // out = tanh(alpha * a): the saved value, from a instead: as many bytes, one launch.
 TILE_FN void tanh_of_scaled(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
                             const T* alpha, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
   const float factor = m.scalar(alpha);
   tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
                      [&](auto x) { return tile::tanh(tile::rounded<T>(x * factor)); });
-}
-
-// out = gradient * (1 - t^2)
-TILE_FN void tanh_backward(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                           std::int64_t gradient_stride, const T* t, std::int64_t t_stride, std::int64_t rows,
-                           std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, t, t_stride, rows, rows_per_program, columns,
-                      [](auto g, auto v) { return g * (1.0f - v * v); });
 }
 
 // output[0] = the sum of a vector.
@@ -49,7 +33,7 @@ namespace eager = tile::eager;
 using dyt_eager::T;
 
 TILE_ENTRY(eager_scale_columns, eager::scale_columns<T, T, T>)
-TILE_ENTRY(eager_scale, dyt_eager::scale)
+TILE_ENTRY(eager_scale, eager::scale_all<T, T, T>)
 TILE_ENTRY(eager_tanh, dyt_eager::tanh_of_scaled)
 #if TILE_PASS == TILE_FORWARD
 TILE_ENTRY(eager_tanh_plain, eager::hyperbolic_tangent<T>)
@@ -57,7 +41,7 @@ TILE_ENTRY(eager_add_columns, eager::add_columns<T, T, T>)
 #else
 TILE_ENTRY(eager_multiply, eager::multiply<T, T, T>)
 TILE_ENTRY(eager_multiply_wide, eager::multiply<float, T, T>)
-TILE_ENTRY(eager_tanh_backward, dyt_eager::tanh_backward)
+TILE_ENTRY(eager_tanh_backward, eager::tanh_backward<T, T, T>)
 TILE_ENTRY(eager_sum, eager::sum_of_row<float, float>)
 TILE_ENTRY(eager_sum_of_vector, dyt_eager::sum_of_vector)
 TILE_ENTRY(eager_partial_column_sum, eager::partial_column_sum<T>)

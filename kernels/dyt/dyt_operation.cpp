@@ -1,58 +1,11 @@
 // DyT as an operation of the catalogue.
-#include "kernels/dyt/dyt_operation.hpp"
-
 #include <cmath>
 
-#include "kernels/catalog/eager_plan.hpp"
 #include "kernels/catalog/row_operation.hpp"
-#include "kernels/dyt/dyt_config.hpp"
 #include "kernels/dyt/dyt_reference.hpp"
-#include "kernels/dyt/dyt_traffic.hpp"
 
 namespace kernels {
 namespace {
-
-bool has_beta(const Problem& problem) { return flag_option(problem, "beta"); }
-
-Plan dyt_forward_plan(const Problem& problem, const RowConfig& config) {
-  const RowGrid grid = independent_rows(config, problem);
-  const std::int64_t stride = row_stride(problem);
-  Plan plan;
-  plan.launches.push_back(
-      {"dyt_forward",
-       grid.programs,
-       config.num_threads,
-       config.shared_bytes,
-       1,
-       {tensor("y"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
-        tensor_or_null("beta", has_beta(problem)), problem.rows, grid.rows_per_program, problem.columns}});
-  return plan;
-}
-
-Plan dyt_backward_plan(const Problem& problem, const RowConfig& config) {
-  const RowGrid grid = accumulated_rows(config, problem);
-  const std::int64_t stride = row_stride(problem);
-  const bool beta = has_beta(problem);
-  Plan plan;
-  plan.scratch.push_back({"dalpha_partial", DType::fp32, grid.programs, 1, 1});
-  plan.scratch.push_back({"dgamma_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
-  if (beta) plan.scratch.push_back({"dbeta_partial", DType::fp32, grid.programs, problem.columns, problem.columns});
-  plan.launches.push_back(
-      {"dyt_backward",
-       grid.programs,
-       config.num_threads,
-       config.shared_bytes,
-       1,
-       {tensor("dx"), stride, tensor("dy"), stride, tensor("x"), stride, tensor("alpha"), tensor("gamma"),
-        tensor("dalpha_partial"), tensor("dgamma_partial"), tensor_or_null("dbeta_partial", beta), problem.rows,
-        grid.rows_per_program, problem.columns}});
-  std::vector<ColumnSum> sums = {{"dgamma", "dgamma_partial", problem.columns}};
-  if (beta) sums.push_back({"dbeta", "dbeta_partial", problem.columns});
-  sums.push_back({"dalpha", "dalpha_partial", 1});
-  plan.launches.push_back(column_sums_launch(config, "dyt_column_sums", sums, grid.programs));
-  plan.launches.back().threads = config.num_threads;
-  return plan;
-}
 
 class Dyt final : public RowOperation {
  public:
@@ -64,8 +17,7 @@ class Dyt final : public RowOperation {
   std::string formula() const override {
     return "forward: y = tanh(alpha x) * gamma + beta\n"
            "backward: dx = alpha u, u = (1 - tanh(alpha x)^2) * dy * gamma; dalpha = sum of x * u; dgamma = sum over "
-           "rows "
-           "of dy * tanh(alpha x); dbeta = sum over rows of dy\n"
+           "rows of dy * tanh(alpha x); dbeta = sum over rows of dy\n"
            "(Zhu, Chen, He, LeCun and Liu 2025, arXiv:2503.10622)";
   }
   std::vector<OptionSpec> options() const override {
@@ -77,16 +29,14 @@ class Dyt final : public RowOperation {
         "with STREAMING_STORES = 1 the rows of y and dx bypass the caches",
         "none: y and dx have memory of their own",
         "nothing is saved besides the inputs; tanh(alpha x) is recomputed in backward",
-        "tanh, products and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
-            " rounded to nearest even",
+        "tanh, products and sums in fp32; " + rounding_note(problem),
         "fp32 throughout, one rounding of each result",
         "one map over each row; backward accumulates dgamma and dbeta for each column and dalpha over all elements of "
         "a program, then sums the programs",
         "ELEMENT, HAS_BETA, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
-    std::vector<TensorSpec> tensors;
-    for (const char* name : {"x", "y", "dy", "dx"}) tensors.push_back(row_matrix(name, problem));
+    std::vector<TensorSpec> tensors = row_matrices({"x", "y", "dy", "dx"}, problem);
     for (const char* name : {"alpha", "dalpha"}) tensors.push_back({name, problem.dtype, 1, 1, 1});
     for (const char* name : {"gamma", "dgamma"}) tensors.push_back(row_vector(name, problem));
     if (has_beta(problem)) {
@@ -99,17 +49,11 @@ class Dyt final : public RowOperation {
     return tensors;
   }
   PassSpec pass(Pass pass, const Problem& problem) const override {
-    PassSpec spec;
-    if (pass == Pass::forward) {
-      spec = {{"x", "alpha", "gamma"}, {"y"}, {}, {}};
-      if (has_beta(problem)) spec.inputs.push_back("beta");
-    } else {
-      spec = {{"dy", "x", "alpha", "gamma"}, {"dx", "dalpha", "dgamma"}, {}, {}};
-      if (has_beta(problem)) spec.outputs.push_back("dbeta");
-    }
+    PassSpec spec = {{"x", "alpha", "gamma"}, {"y"}, {}, {}};
+    if (pass == Pass::backward) spec = {{"dy", "x", "alpha", "gamma"}, {"dx", "dalpha", "dgamma"}, {}, {}};
+    if (has_beta(problem)) pass == Pass::forward ? spec.inputs.push_back("beta") : spec.outputs.push_back("dbeta");
     return spec;
   }
-  Traffic traffic(Pass pass, const Problem& problem) const override { return dyt::traffic(pass, problem); }
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     dyt::reference(pass, problem, values);
   }
@@ -133,48 +77,77 @@ class Dyt final : public RowOperation {
     }
     return std::sqrt(squares);
   }
-  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
 
  protected:
-  RowSpace space(Pass pass) const override { return dyt::space(pass); }
-  RowSpace space(Pass pass, const Problem& problem) const override { return dyt::space(pass, problem); }
-  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return pass == Pass::forward ? dyt_forward_plan(problem, config) : dyt_backward_plan(problem, config);
+  RowSpace space(Pass pass) const override {
+    RowSpace space;
+    space.rows_share = true;
+    space.most_vectors = 4;  // the exponential in tanh takes a dozen registers beside each vector in flight
+    space.streamed_operands = 1;
+    space.shared_rows = 2;
+    space.registers = 20;
+    space.registers_per_vector = 20;
+    if (pass == Pass::backward) {
+      space.streamed_operands = 2;
+      space.unrolls = {1, 2};
+      space.has_programs_per_thread = true;
+      space.registers = 36;
+      space.registers_per_vector = 44;
+    }
+    return space;
   }
-  std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
-    return {{"HAS_BETA", has_beta(problem) ? "1" : "0"}};
+  // tanh counted as one: forward the product, tanh, the product and the sum; backward the product, tanh, u (4), dx, dgamma (2),
+  // dalpha (2), dbeta.
+  double operations(Pass pass, const Problem& problem) const override {
+    return (pass == Pass::forward ? 3 : 11) + (has_beta(problem) ? 1 : 0);
   }
+  void add_launches(RowPlan& plan, Pass pass, const Problem& problem) const override {
+    const bool beta = has_beta(problem);
+    if (pass == Pass::forward) {
+      plan.over_rows("dyt_forward", {"y", "x"}, {"alpha", "gamma", beta ? "beta" : ""});
+      return;
+    }
+    const std::int64_t programs =
+        plan.accumulate_rows("dyt_backward", {"dx", "dy", "x"},
+                             {"alpha", "gamma", "dalpha_partial", "dgamma_partial", beta ? "dbeta_partial" : ""});
+    std::vector<ColumnSum> sums = {{"dgamma", problem.columns}, {"dalpha", 1}};
+    if (beta) sums.insert(sums.begin() + 1, {"dbeta", problem.columns});
+    plan.column_sums("dyt_column_sums", sums, programs);
+  }
+  DType eager_dtype(const Problem& problem) const override { return problem.dtype; }
+  void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override;
+  Defines option_defines(const Problem& problem) const override { return {{"HAS_BETA", flag(has_beta(problem))}}; }
+
+ private:
+  static bool has_beta(const Problem& problem) { return flag_option(problem, "beta"); }
 };
 
 // alpha * x, tanh, * gamma, + beta; and the chain rule through them.
-Plan Dyt::eager_plan(Pass pass, const Problem& problem, const Target& target) const {
-  EagerPlan plan("kernels/dyt/dyt_eager.hpp", pass, problem, problem.dtype, target);
-  const Operand x = plan.matrix("x"), t = plan.temporary("tanh", problem.dtype);
+void Dyt::add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const {
+  const Operand t = plan.temporary("tanh");
   const bool beta = has_beta(problem);
   if (pass == Pass::forward) {
-    const Operand scaled = plan.temporary("scaled", problem.dtype), y = plan.matrix("y");
-    plan.over_rows("eager_scale", {scaled, x}, {"alpha"});
+    const Operand scaled = plan.temporary("scaled");
+    plan.over_rows("eager_scale", {scaled, "x"}, {"alpha"});
     plan.over_rows("eager_tanh_plain", {t, scaled});
-    const Operand product = beta ? plan.temporary("product", problem.dtype) : y;
+    const Operand product = beta ? plan.temporary("product") : "y";
     plan.over_rows("eager_scale_columns", {product, t}, {"gamma"});
-    if (beta) plan.over_rows("eager_add_columns", {y, product}, {"beta"});
-    return plan.take();
+    if (beta) plan.over_rows("eager_add_columns", {"y", product}, {"beta"});
+    return;
   }
-  const Operand dy = plan.matrix("dy"), terms = plan.temporary("gamma_terms", problem.dtype),
-                dt = plan.temporary("dtanh", problem.dtype), u = plan.temporary("dscaled", problem.dtype),
+  const Operand terms = plan.temporary("gamma_terms"), dt = plan.temporary("dtanh"), u = plan.temporary("dscaled"),
                 products = plan.temporary("alpha_terms", DType::fp32);
-  const Operand sums = plan.vector("alpha_sums", DType::fp32, problem.rows);
-  plan.over_rows("eager_tanh", {t, x}, {"alpha"});
-  if (beta) plan.column_sum("dbeta", dy);
-  plan.over_rows("eager_multiply", {terms, dy, t});
+  const std::string sums = plan.vector("alpha_sums", problem.rows, DType::fp32).name;
+  plan.over_rows("eager_tanh", {t, "x"}, {"alpha"});
+  if (beta) plan.column_sum("dbeta", "dy");
+  plan.over_rows("eager_multiply", {terms, "dy", t});
   plan.column_sum("dgamma", terms);
-  plan.over_rows("eager_scale_columns", {dt, dy}, {"gamma"});
+  plan.over_rows("eager_scale_columns", {dt, "dy"}, {"gamma"});
   plan.over_rows("eager_tanh_backward", {u, dt, t});
-  plan.over_rows("eager_scale", {plan.matrix("dx"), u}, {"alpha"});
-  plan.over_rows("eager_multiply_wide", {products, u, x});
-  plan.row_reduction("eager_sum", sums.name, products, 1);
-  plan.launch("eager_sum_of_vector", 1, {tensor("dalpha"), tensor(sums.name), problem.rows});
-  return plan.take();
+  plan.over_rows("eager_scale", {"dx", u}, {"alpha"});
+  plan.over_rows("eager_multiply_wide", {products, u, "x"});
+  plan.row_reduction("eager_sum", sums, products, 1);
+  plan.launch("eager_sum_of_vector", 1, {tensor("dalpha"), tensor(sums), problem.rows});
 }
 
 }  // namespace

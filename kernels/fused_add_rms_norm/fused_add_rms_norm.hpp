@@ -1,19 +1,16 @@
 // The residual addition and RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467) of a decoder layer as one tile program.
 //   s = x + r;  y = s * rstd * (offset + w),  rstd = 1 / sqrt(mean(s^2) + eps)
 //   dx = dr = rstd * m - s * rstd^3 / n * sum(m * s) + ds,  m = dy * (offset + w);  dw = sum over rows of dy * s * rstd
-// ELEMENT is the type in memory, and s is rounded to it before it is squared; sums and rstd are fp32. CASTING_MODE says where
-// values are rounded to ELEMENT besides: 0 llama: s * rstd; 1 gemma: nowhere; 2 none: every intermediate value of the
-// forward pass, rstd included. HAS_DS 0: nothing used s but this operation, so there is no ds; its pointer is not read.
+// ELEMENT is the type in memory, and s is rounded to it before it is squared; sums and rstd are fp32. CASTING_MODE
+// (kernels/tile/casting.hpp) says where values are rounded besides. HAS_DS 0: nothing used s but this operation, so there is no
+// ds; its pointer is not read.
 #pragma once
 
+#include "kernels/tile/casting.hpp"
 #include "kernels/tile/column_sum.hpp"
-#include "kernels/tile/tile.hpp"
 
 #ifndef ELEMENT
 #define ELEMENT fp32
-#endif
-#ifndef CASTING_MODE
-#define CASTING_MODE 0
 #endif
 #ifndef HAS_DS
 #define HAS_DS 1
@@ -22,26 +19,8 @@
 namespace fused_add_rms_norm {
 
 using T = tile::ELEMENT;
-enum class Casting { llama, gemma, none };
-constexpr Casting casting = static_cast<Casting>(CASTING_MODE);
+using Rstd = tile::Rstd<T>;
 constexpr bool has_ds = HAS_DS != 0;
-
-template <bool None>
-struct RstdType {
-  using type = float;
-};
-template <>
-struct RstdType<true> {
-  using type = T;
-};
-using Rstd = RstdType<casting == Casting::none>::type;
-
-// s * rstd with the rounding of the casting mode.
-template <class V>
-TILE_FN V normalized(V s, float rstd) {
-  if constexpr (casting == Casting::gemma) return s * rstd;
-  return tile::rounded<T>(s * rstd);
-}
 
 // Rows program * rows_per_program and on of y, s and rstd. s may lie where x or r does.
 TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, std::int64_t s_stride, const T* x,
@@ -65,9 +44,7 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, 
       present.map(
           [&](auto e) {
             const auto sum = tile::rounded<T>(kept_x[e] + kept_r[e]);
-            const auto v = normalized(sum, scale[e]);
-            if constexpr (casting == Casting::none) return tile::results(v * tile::rounded<T>(w[e] + offset), sum);
-            return tile::results(v * (w[e] + offset), sum);
+            return tile::results(tile::normalized<T>(sum, scale[e]) * tile::scale<T>(w[e], offset), sum);
           },
           present.rows_of(y, y_stride), present.rows_of(s, s_stride));
     });
@@ -95,7 +72,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       present.map(
           [&](auto e) {
             const auto gradient = g[e] * (w[e] + offset) * r[e] + v[e] * k[e];
-            const auto weight_term = g[e] * normalized(v[e], r[e]);
+            const auto weight_term = g[e] * tile::normalized<T>(v[e], r[e]);
             if constexpr (!has_ds) return tile::results(gradient, weight_term);
             return tile::results(gradient + through[e], weight_term);
           },

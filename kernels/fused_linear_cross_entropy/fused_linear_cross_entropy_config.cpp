@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/catalog/cuda_row_config.hpp"
+#include "kernels/catalog/row_operation.hpp"
 
 namespace kernels::fused_linear_cross_entropy {
 namespace {
@@ -89,8 +89,7 @@ RowSpace space(Pass pass, const Problem& problem) {
 }
 
 std::vector<Knob> knobs(Pass pass, const Target& target) {
-  std::vector<Knob> knobs =
-      target.machine == Machine::cuda ? cuda_row_knobs(space(pass), target) : row_knobs(space(pass), target);
+  std::vector<Knob> knobs = knobs_on(target, space(pass));
   std::vector<std::int64_t> sizes = chunk_sizes(target);
   if (pass == Pass::backward) sizes.insert(sizes.begin(), 0);
   for (Knob& knob : knobs) {
@@ -118,9 +117,7 @@ std::string valid(Pass pass, const Settings& settings, const Problem& problem, c
   const std::int64_t least = chunk_sizes(target).front();
   if (is_too_large(chunk, least, problem)) return "CHUNK_ROWS must be less than twice the number of rows";
   const Problem rows = row_problem(pass, problem, chunk);
-  const RowSpace all = space(pass, rows);
-  return target.machine == Machine::cuda ? cuda_row_valid(all, without_chunk(settings), rows, target)
-                                         : row_valid(all, without_chunk(settings), rows, target);
+  return fault_on(target, space(pass, rows), without_chunk(settings), rows);
 }
 
 // CUDA: 2048 rows. The three products alone, 8192 x 4096 x 128256 in bf16 on an H200, in chunks of 256, 512, 1024, 2048 and 8192
@@ -139,9 +136,7 @@ Settings heuristic(Pass pass, const Problem& problem, const Target& target) {
     }
   }
   const Problem rows = row_problem(pass, problem, chunk);
-  const RowSpace all = space(pass, rows);
-  Settings settings =
-      target.machine == Machine::cuda ? cuda_row_heuristic(all, rows, target) : row_heuristic(all, rows, target);
+  Settings settings = heuristic_on(target, space(pass, rows), rows);
   settings[chunk_knob] = chunk;
   return settings;
 }

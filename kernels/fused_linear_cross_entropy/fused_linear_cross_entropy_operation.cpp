@@ -1,19 +1,12 @@
 // The last linear layer of a model and its cross entropy as an operation of the catalogue. rows: tokens, columns: classes,
 // depth: hidden size.
-#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_operation.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "kernels/catalog/cuda_row_config.hpp"
-#include "kernels/catalog/row_problem.hpp"
-#include "kernels/cross_entropy/cross_entropy_loss.hpp"
-#include "kernels/cross_entropy/cross_entropy_options.hpp"
-#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_config.hpp"
+#include "kernels/catalog/row_operation.hpp"
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_plan.hpp"
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_reference.hpp"
-#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_traffic.hpp"
 
 namespace kernels {
 namespace {
@@ -22,6 +15,13 @@ namespace ce = cross_entropy;
 namespace flce = fused_linear_cross_entropy;
 
 constexpr const char* tile_program = "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy.hpp";
+
+// With gradients three matrix products, of 2 rows x classes x hidden size operations each; without, the one that gives the logits.
+double product_operations(Pass pass, const Problem& problem) {
+  if (flce::scales_gradients(pass, problem)) return 0;
+  const double products = flce::has_gradients(pass, problem) ? 3 : 1;
+  return products * 2 * double(problem.rows) * double(problem.columns) * double(problem.depth);
+}
 
 bool is_gradient(const std::string& tensor) { return tensor == "dinput" || tensor == "dweight" || tensor == "dbias"; }
 
@@ -90,8 +90,13 @@ class FusedLinearCrossEntropy final : public Operation {
   std::vector<TensorSpec> tensors(const Problem& problem) const override;
   PassSpec pass(Pass pass, const Problem& problem) const override;
   Traffic traffic(Pass pass, const Problem& problem) const override {
-    Traffic traffic = tensor_traffic(*this, pass, problem, flce::operations(pass, problem));
-    traffic.matrix_flops = flce::product_operations(pass, problem);
+    const double rows = double(problem.rows), classes = double(problem.columns), hidden = double(problem.depth);
+    // One for each element of the gradients that are multiplied, or those of cross_entropy besides the products.
+    const double own = flce::scales_gradients(pass, problem)
+                           ? rows * hidden + classes * hidden + (flag_option(problem, "bias") ? classes : 0)
+                           : ce::operations(Pass::forward, problem) * rows * classes;
+    Traffic traffic = tensor_traffic(*this, pass, problem, own + product_operations(pass, problem));
+    traffic.matrix_flops = product_operations(pass, problem);
     return traffic;
   }
 
@@ -177,20 +182,10 @@ Plan FusedLinearCrossEntropy::plan(Pass pass, const Problem& problem, const Sett
   const auto found = settings.find("CHUNK_ROWS");
   const std::int64_t chunk = found == settings.end() ? 0 : found->second;
   const Problem rows = flce::row_problem(pass, problem, chunk);
-  const RowSpace space = flce::space(pass, rows);
-  RowConfig config;
-  std::vector<std::pair<std::string, std::string>> defines;
-  if (target.machine == Machine::cuda) {
-    const CudaRowConfig cuda = CudaRowConfig::from(settings);
-    config = on_cuda(space, cuda, rows, target);
-    defines = cuda_row_defines(space, cuda, rows, pass, ablation);
-  } else {
-    config = RowConfig::from(settings);
-    defines = row_defines(config, rows, pass, ablation);
-  }
-  Plan plan = flce::launches(pass, problem, config, chunk);
+  Configured configured = configured_on(target, flce::space(pass, rows), settings, rows, pass, ablation);
+  Plan plan = flce::launches(pass, problem, configured.config, chunk);
   plan.main_file = tile_program;
-  plan.defines = std::move(defines);
+  plan.defines = std::move(configured.defines);
   for (auto& define : flce::option_defines(pass, problem)) plan.defines.push_back(std::move(define));
   return plan;
 }

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/catalog/row_problem.hpp"
-#include "kernels/cross_entropy/cross_entropy_eager_plan.hpp"
-#include "kernels/cross_entropy/cross_entropy_options.hpp"
+#include "kernels/cross_entropy/cross_entropy_loss.hpp"
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_config.hpp"
 
 namespace kernels::fused_linear_cross_entropy {
@@ -152,7 +150,7 @@ Launch losses_launch(Pass pass, const Problem& problem, const Chunk& chunk, cons
   const RowGrid grid = independent_rows(config, rows);
   Launch launch = {"fused_linear_losses", grid.programs, config.num_threads + config.filling_threads,
                    config.shared_bytes};
-  launch.arguments = {tensor("logits"), logits_stride(problem), tensor_or_null("bias", has_bias(problem))};
+  launch.arguments = {tensor("logits"), logits_stride(problem), tensor("bias", has_bias(problem))};
   if (pass == Pass::backward) {
     launch.arguments.emplace_back(TensorArgument{"dloss", chunk.first * size_of(DType::fp32)});
   } else {
@@ -220,8 +218,7 @@ Plan launches(Pass pass, const Problem& problem, const RowConfig& config, std::i
                                          : chunked_plan(pass, problem, config, chunk_rows);
 }
 
-std::vector<std::pair<std::string, std::string>> option_defines(Pass pass, const Problem& problem) {
-  const auto flag = [](bool set) { return std::string(set ? "1" : "0"); };
+Defines option_defines(Pass pass, const Problem& problem) {
   auto defines = ce::loss_defines(loss_problem(pass, problem));
   defines.emplace_back("HAS_BIAS", flag(has_bias(problem)));
   defines.emplace_back("TOKEN_SCALING", flag(flag_option(problem, "use_token_scaling")));
@@ -256,9 +253,8 @@ Plan eager_scaling_plan(const Problem& problem, const Target& target) {
   rows.columns = problem.depth;
   EagerPlan plan("kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_eager.hpp", Pass::backward, rows,
                  DType::fp32, target);
-  for (auto& [name, value] : option_defines(Pass::backward, problem)) plan.define(name, value);
-  const Operand dinput = plan.matrix("dinput");
-  plan.over_rows("eager_scale_all", {dinput, dinput}, {"dloss"});
+  plan.define(option_defines(Pass::backward, problem));
+  plan.over_rows("eager_scale_all", {"dinput", "dinput"}, {"dloss"});
   const auto scale = [&](const std::string& name, const Problem& matrix) {
     const RowGrid grid = independent_rows(plan.config(), matrix);
     plan.launch("eager_scale_all", grid.programs,
@@ -284,15 +280,15 @@ Plan eager_plan(Pass pass, const Problem& problem, const Target& target) {
   const Problem losses = loss_problem(pass, problem);
   EagerPlan plan("kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_eager.hpp", pass, losses, DType::fp32,
                  target);
-  for (auto& [name, value] : option_defines(pass, problem)) plan.define(name, value);
+  plan.define(option_defines(pass, problem));
   const Chunk all = {0, problem.rows};
   Operand logits = plan.temporary("logits", problem.dtype);
-  plan.raw().launches.push_back(Products(problem, logits.name, logits.stride, plan.threads()).logits(all));
+  plan.raw().launches.push_back(Products(problem, logits.name, *logits.stride, plan.config().num_threads).logits(all));
   if (has_bias(problem)) {
     const Operand product = logits;
     plan.over_rows("eager_add_columns", {logits = plan.temporary("logits_with_bias", DType::fp32), product}, {"bias"});
   }
-  Operand gradient = gradients ? plan.temporary("dlogits", problem.dtype) : Operand{};
+  Operand gradient = gradients ? plan.temporary("dlogits", problem.dtype) : "";
   ce::add_eager_forward(plan, losses, logits, gradient, {pass == Pass::forward, gradients});
   need_whole_vectors(plan, problem);
   if (!gradients) return plan.take();
@@ -301,7 +297,7 @@ Plan eager_plan(Pass pass, const Problem& problem, const Target& target) {
     plan.over_rows("eager_scale_by_row", {gradient = plan.temporary("dlogits_scaled", problem.dtype), before},
                    {"dloss"});
   }
-  const Products products(problem, gradient.name, gradient.stride, plan.threads());
+  const Products products(problem, gradient.name, *gradient.stride, plan.config().num_threads);
   if (sums_in_fp32(problem)) {
     plan.raw().scratch.push_back({"dweight_sum", DType::fp32, problem.columns, problem.depth, problem.depth});
   }

@@ -8,7 +8,7 @@ namespace kernels::fused_linear_cross_entropy {
 // Scratch and launches of a pass, its rows in chunks of at most `chunk_rows`.
 Plan launches(Pass pass, const Problem& problem, const RowConfig& config, std::int64_t chunk_rows);
 // What the options fix at compile time.
-std::vector<std::pair<std::string, std::string>> option_defines(Pass pass, const Problem& problem);
+Defines option_defines(Pass pass, const Problem& problem);
 
 // The layer and its loss as an unfused framework runs them: all logits in memory, then each primitive operation.
 Plan eager_plan(Pass pass, const Problem& problem, const Target& target);

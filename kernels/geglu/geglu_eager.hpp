@@ -49,8 +49,8 @@ using geglu_eager::T;
 
 TILE_ENTRY(eager_multiply, tile::eager::multiply<T, T, T>)
 #if TILE_PASS == TILE_FORWARD
-TILE_ENTRY(eager_gelu, geglu_eager::gelu)
+TILE_ENTRY(eager_activate, geglu_eager::gelu)
 #else
-TILE_ENTRY(eager_multiply_by_gelu, geglu_eager::multiply_by_gelu)
-TILE_ENTRY(eager_gelu_backward, geglu_eager::gelu_backward)
+TILE_ENTRY(eager_multiply_by_activation, geglu_eager::multiply_by_gelu)
+TILE_ENTRY(eager_activation_backward, geglu_eager::gelu_backward)
 #endif

@@ -1,15 +1,11 @@
 // GRPO's loss as an operation of the catalogue.
-#include "kernels/grpo_loss/grpo_loss_operation.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "kernels/catalog/row_operation.hpp"
-#include "kernels/grpo_loss/grpo_loss_config.hpp"
 #include "kernels/grpo_loss/grpo_loss_plan.hpp"
 #include "kernels/grpo_loss/grpo_loss_reference.hpp"
-#include "kernels/grpo_loss/grpo_loss_traffic.hpp"
 
 namespace kernels {
 namespace {
@@ -82,9 +78,6 @@ class GrpoLoss final : public RowOperation {
 
   std::vector<TensorSpec> tensors(const Problem& problem) const override;
   PassSpec pass(Pass pass, const Problem& problem) const override;
-  Traffic traffic(Pass pass, const Problem& problem) const override {
-    return tensor_traffic(*this, pass, problem, grpo_loss::operations(pass, problem));
-  }
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     grpo_loss::reference(pass, problem, values);
   }
@@ -116,19 +109,29 @@ class GrpoLoss final : public RowOperation {
     const double tokens = problem.options.at("loss_type") == "luspo" ? double(grpo_loss::sizes_of(problem).length) : 1;
     return size + tokens * (1 + root_mean_square(results.at("logp")));
   }
-  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override {
-    return grpo_loss::eager_plan(pass, problem, target);
-  }
 
  protected:
-  RowSpace space(Pass pass) const override { return grpo_loss::space(pass); }
-  RowSpace space(Pass pass, const Problem& problem) const override { return grpo_loss::space(pass, problem); }
-  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    return grpo_loss::launches(pass, problem, config);
+  RowSpace space(Pass pass) const override {
+    RowSpace space;
+    space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams
+    space.most_vectors = 4;     // the exponential takes a dozen registers beside each vector in flight
+    // CUDA: no bulk copies, because rows that are left out are not read; one vector's logits beside its exponentials.
+    space.registers = 32;
+    space.registers_per_vector = 20;
+    space.result_matrices = pass == Pass::forward ? 0 : 1;
+    space.in_place = pass == Pass::forward;
+    return space;
   }
-  std::vector<std::pair<std::string, std::string>> option_defines(const Problem& problem) const override {
-    return grpo_loss::loss_defines(problem);
+  // An exponential counted as one: forward the product with 1 / temperature, a comparison, a difference, exp and a sum; backward
+  // the product, the difference, exp, the comparison with the token, the difference and the product. What is done for each token is
+  // left out.
+  double operations(Pass pass, const Problem&) const override { return pass == Pass::forward ? 5 : 6; }
+  void add_launches(RowPlan& plan, Pass pass, const Problem&) const override { grpo_loss::add_launches(plan, pass); }
+  void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override {
+    plan.define(grpo_loss::loss_defines(problem));
+    grpo_loss::add_eager(plan, pass);
   }
+  Defines option_defines(const Problem& problem) const override { return grpo_loss::loss_defines(problem); }
   std::string check_values(const Problem& problem) const override;
 };
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "kernels/catalog/row_config.hpp"
+#include "kernels/catalog/eager_plan.hpp"
 
 namespace kernels::grpo_loss {
 
@@ -18,16 +16,10 @@ Sizes sizes_of(const Problem& problem);
 bool reduces(const Problem& problem);
 bool by_sequence(const Problem& problem);
 bool has_kl(const Problem& problem);
-std::vector<std::pair<std::string, std::string>> loss_defines(const Problem& problem);
+Defines loss_defines(const Problem& problem);
 std::string gradient_name(const Problem& problem);
 
-// `prefix` of the entries: "grpo_loss_" or "eager_". Forward: everything behind the log probabilities. Backward: everything
-// before the gradient of the logits, which then stands in the scratch `dlogp`.
-void add_token_losses(const std::string& prefix, const Problem& problem, const RowConfig& config, Plan& plan);
-void add_token_gradients(const std::string& prefix, const Problem& problem, const RowConfig& config, Plan& plan);
-void add_last_positions(const std::string& prefix, const Problem& problem, const RowConfig& config, Plan& plan);
-
-Plan launches(Pass pass, const Problem& problem, const RowConfig& config);
-Plan eager_plan(Pass pass, const Problem& problem, const Target& target);
+void add_launches(RowPlan& plan, Pass pass);
+void add_eager(EagerPlan& plan, Pass pass);
 
 }  // namespace kernels::grpo_loss

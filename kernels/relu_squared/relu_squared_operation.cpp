@@ -1,11 +1,6 @@
 // Squared ReLU as an operation of the catalogue.
-#include "kernels/relu_squared/relu_squared_operation.hpp"
-
-#include "kernels/catalog/eager_plan.hpp"
 #include "kernels/catalog/row_operation.hpp"
-#include "kernels/relu_squared/relu_squared_config.hpp"
 #include "kernels/relu_squared/relu_squared_reference.hpp"
-#include "kernels/relu_squared/relu_squared_traffic.hpp"
 
 namespace kernels {
 namespace {
@@ -26,8 +21,8 @@ class ReluSquared final : public RowOperation {
   SourceNotes source_notes(const Problem& problem) const override {
     return {"unit stride along a row, rows contiguous or padded; each element is read once",
             "with STREAMING_STORES = 1 the rows of y and dx bypass the caches",
-            flag_option(problem, "in_place") ? "backward writes dx over dy, element by element after reading"
-                                             : "none: dx has memory of its own",
+            in_place(problem) ? "backward writes dx over dy, element by element after reading"
+                              : "none: dx has memory of its own",
             "nothing is saved besides the input; the maximum is recomputed in backward",
             "none: a maximum and products in fp32, results rounded to the type, to nearest even",
             "fp32 inside",
@@ -35,18 +30,15 @@ class ReluSquared final : public RowOperation {
             "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
-    std::vector<TensorSpec> tensors;
-    for (const char* name : {"x", "y", "dy"}) tensors.push_back(row_matrix(name, problem));
-    if (!flag_option(problem, "in_place")) tensors.push_back(row_matrix("dx", problem));
-    return tensors;
+    if (in_place(problem)) return row_matrices({"x", "y", "dy"}, problem);
+    return row_matrices({"x", "y", "dy", "dx"}, problem);
   }
   PassSpec pass(Pass pass, const Problem& problem) const override {
     if (pass == Pass::forward) return {{"x"}, {"y"}, {}, {}};
     PassSpec spec = {{"dy", "x"}, {dx_name(problem)}, {}, {}};
-    if (flag_option(problem, "in_place")) spec.overwritten = {"dy"};
+    if (in_place(problem)) spec.overwritten = {"dy"};
     return spec;
   }
-  Traffic traffic(Pass pass, const Problem& problem) const override { return relu_squared::traffic(pass, problem); }
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     relu_squared::reference(pass, problem, values);
   }
@@ -54,38 +46,41 @@ class ReluSquared final : public RowOperation {
   double tolerance(Pass, const std::string&, const Problem& problem) const override {
     return 1.5 * unit_roundoff(problem.dtype) + 0x1p-22;
   }
-  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
 
  protected:
-  RowSpace space(Pass pass) const override { return relu_squared::space(pass); }
-  RowSpace space(Pass pass, const Problem& problem) const override { return relu_squared::space(pass, problem); }
-  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    Plan plan;
+  RowSpace space(Pass pass) const override {
+    RowSpace space;
+    space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
+    const bool forward = pass == Pass::forward;
+    space.streamed_operands = forward ? 1 : 2;
+    space.registers = 16;
+    space.registers_per_vector = forward ? 8 : 12;
+    return space;
+  }
+  // Forward a maximum and a product; backward a maximum and two products.
+  double operations(Pass pass, const Problem&) const override { return pass == Pass::forward ? 2 : 3; }
+  void add_launches(RowPlan& plan, Pass pass, const Problem& problem) const override {
     if (pass == Pass::forward) {
-      plan.launches = {independent_launch("relu_squared_forward", {"y", "x"}, problem, config)};
+      plan.over_rows("relu_squared_forward", {"y", "x"});
     } else {
-      plan.launches = {independent_launch("relu_squared_backward", {dx_name(problem), "dy", "x"}, problem, config)};
+      plan.over_rows("relu_squared_backward", {dx_name(problem), "dy", "x"});
     }
-    return plan;
+  }
+  DType eager_dtype(const Problem& problem) const override { return problem.dtype; }
+  // relu, then the square. Backward 2 h, times dy, then zero where h is not positive, for which x serves as well as h.
+  void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override {
+    if (pass == Pass::forward) {
+      const Operand positive = plan.temporary("positive");
+      plan.over_rows("eager_relu", {positive, "x"});
+      plan.over_rows("eager_square", {"y", positive});
+      return;
+    }
+    const Operand doubled = plan.temporary("doubled"), product = plan.temporary("product");
+    plan.over_rows("eager_scale", {doubled, "x"}, {}, {2, 0});
+    plan.over_rows("eager_multiply", {product, doubled, "dy"});
+    plan.over_rows("eager_relu_backward", {dx_name(problem), product, "x"});
   }
 };
-
-// relu, then the square. Backward 2 h, times dy, then zero where h is not positive, for which x serves as well as h.
-Plan ReluSquared::eager_plan(Pass pass, const Problem& problem, const Target& target) const {
-  EagerPlan plan("kernels/relu_squared/relu_squared_eager.hpp", pass, problem, problem.dtype, target);
-  const Operand x = plan.matrix("x");
-  if (pass == Pass::forward) {
-    const Operand positive = plan.temporary("positive", problem.dtype);
-    plan.over_rows("eager_relu", {positive, x});
-    plan.over_rows("eager_square", {plan.matrix("y"), positive});
-    return plan.take();
-  }
-  const Operand doubled = plan.temporary("doubled", problem.dtype), product = plan.temporary("product", problem.dtype);
-  plan.over_rows("eager_scale", {doubled, x}, {}, {2, 0});
-  plan.over_rows("eager_multiply", {product, doubled, plan.matrix("dy")});
-  plan.over_rows("eager_relu_backward", {plan.matrix(dx_name(problem)), product, x});
-  return plan.take();
-}
 
 }  // namespace
 

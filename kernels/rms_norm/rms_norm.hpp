@@ -1,19 +1,15 @@
 // RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467) as tile programs.
 //   y = x * rstd * (offset + w),  rstd = 1 / sqrt(mean(x^2) + eps)
 //   dx = rstd * m - x * rstd^3 / n * sum(m * x),  m = dy * (offset + w);  dw = sum over rows of dy * x * rstd
-// ELEMENT is the type in memory; sums and rstd are fp32. CASTING_MODE says where values are rounded to ELEMENT besides the
-// results: 0 llama: x * rstd; 1 gemma: nowhere; 2 none: every intermediate value of the forward pass, rstd included.
+// ELEMENT is the type in memory; sums and rstd are fp32. CASTING_MODE (kernels/tile/casting.hpp) says where values are rounded.
 // HAS_WEIGHT 0: no weight, offset and dw; their pointers are not read.
 #pragma once
 
+#include "kernels/tile/casting.hpp"
 #include "kernels/tile/column_sum.hpp"
-#include "kernels/tile/tile.hpp"
 
 #ifndef ELEMENT
 #define ELEMENT fp32
-#endif
-#ifndef CASTING_MODE
-#define CASTING_MODE 0
 #endif
 #ifndef HAS_WEIGHT
 #define HAS_WEIGHT 1
@@ -22,25 +18,8 @@
 namespace rms_norm {
 
 using T = tile::ELEMENT;
-enum class Casting { llama, gemma, none };
-constexpr Casting casting = static_cast<Casting>(CASTING_MODE);
+using Rstd = tile::Rstd<T>;
 constexpr bool has_weight = HAS_WEIGHT != 0;
-
-template <bool None>
-struct RstdType {
-  using type = float;
-};
-template <>
-struct RstdType<true> {
-  using type = T;
-};
-using Rstd = RstdType<casting == Casting::none>::type;
-
-// x * rstd with the rounding of the casting mode.
-TILE_FN tile::Values normalized(tile::Values x, float rstd) {
-  if constexpr (casting == Casting::gemma) return x * rstd;
-  return tile::rounded<T>(x * rstd);
-}
 
 // Rows program * rows_per_program and on of y and rstd.
 TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
@@ -61,10 +40,9 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
       const auto kept = present.keep(first);
       present.map(
           [&](auto e) {
-            const auto v = normalized(kept[e], r[e]);
+            const auto v = tile::normalized<T>(kept[e], r[e]);
             if constexpr (!has_weight) return v;
-            if constexpr (casting == Casting::none) return v * tile::rounded<T>(w[e] + offset);
-            return v * (w[e] + offset);
+            return v * tile::scale<T>(w[e], offset);
           },
           present.rows_of(y, y_stride));
     });
@@ -93,7 +71,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       const auto v = present.keep(first_x);
       const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };
       if constexpr (has_weight) {
-        present.map([&](auto e) { return tile::results(gradient(e), g[e] * normalized(v[e], r[e])); },
+        present.map([&](auto e) { return tile::results(gradient(e), g[e] * tile::normalized<T>(v[e], r[e])); },
                     present.rows_of(dx, dx_stride), present.sum_into(dw));
       } else {
         present.map(gradient, present.rows_of(dx, dx_stride));

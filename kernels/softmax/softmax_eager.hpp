@@ -8,12 +8,8 @@
 #define ELEMENT fp32
 #endif
 
-namespace softmax_eager {
-using T = tile::ELEMENT;
-}  // namespace softmax_eager
-
 namespace eager = tile::eager;
-using softmax_eager::T;
+using T = tile::ELEMENT;
 
 TILE_ENTRY(eager_sum, eager::sum_of_row<float, float>)
 #if TILE_PASS == TILE_FORWARD

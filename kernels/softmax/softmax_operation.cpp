@@ -1,14 +1,9 @@
 // Softmax as an operation of the catalogue.
-#include "kernels/softmax/softmax_operation.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/catalog/eager_plan.hpp"
 #include "kernels/catalog/row_operation.hpp"
-#include "kernels/softmax/softmax_config.hpp"
 #include "kernels/softmax/softmax_reference.hpp"
-#include "kernels/softmax/softmax_traffic.hpp"
 
 namespace kernels {
 namespace {
@@ -33,22 +28,18 @@ class Softmax final : public RowOperation {
         "with STREAMING_STORES = 1 the rows of y and dx bypass the caches; everything else is cached",
         "none: y and dx have memory of their own",
         "y is saved; x is not read in backward",
-        "exponentials and sums in fp32; " + std::string(problem.dtype == DType::fp32 ? "nothing" : "results") +
-            " rounded to nearest even",
+        "exponentials and sums in fp32; " + rounding_note(problem),
         "fp32 throughout, one rounding of each result",
         "maximum and sum of exponentials in one reading of a row, then a map; backward a dot product, then a map",
         "ELEMENT, BLOCK_ROW, UNROLL, VECTOR_BYTES, PREFETCH_ROWS, STREAMING_STORES"};
   }
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
-    std::vector<TensorSpec> tensors;
-    for (const char* name : {"x", "y", "dy", "dx"}) tensors.push_back(row_matrix(name, problem));
-    return tensors;
+    return row_matrices({"x", "y", "dy", "dx"}, problem);
   }
   PassSpec pass(Pass pass, const Problem&) const override {
     if (pass == Pass::forward) return {{"x"}, {"y"}, {}, {"y"}};
     return {{"dy", "y"}, {"dx"}, {}, {}};
   }
-  Traffic traffic(Pass pass, const Problem& problem) const override { return softmax::traffic(pass, problem); }
   void reference(Pass pass, const Problem& problem, Values& values) const override {
     softmax::reference(pass, problem, values);
   }
@@ -66,46 +57,49 @@ class Softmax final : public RowOperation {
     for (const double y : inputs.at("y")) largest = std::isfinite(y) ? std::max(largest, y) : largest;
     return std::max(least, largest * root_mean_square(inputs.at("dy")));
   }
-  Plan eager_plan(Pass pass, const Problem& problem, const Target& target) const override;
 
  protected:
-  RowSpace space(Pass pass) const override { return softmax::space(pass); }
-  RowSpace space(Pass pass, const Problem& problem) const override { return softmax::space(pass, problem); }
-  Plan launches(Pass pass, const Problem& problem, const RowConfig& config) const override {
-    Plan plan;
+  RowSpace space(Pass pass) const override {
+    RowSpace space;
+    space.reads_rows_twice = true;
+    space.block_rows = {1, 2};  // rows share nothing: two of them are two more streams, no reuse
+    space.streamed_operands = pass == Pass::forward ? 1 : 2;
+    // The exponential takes a dozen registers beside a vector in flight.
+    if (pass == Pass::forward) space.most_vectors = 4;
+    space.registers = 16;
+    space.registers_per_vector = pass == Pass::forward ? 12 : 14;
+    return space;
+  }
+  // An exponential counted as one: forward a comparison, a difference, exp, a sum, and again a difference, exp and the product;
+  // backward the dot product (2), the difference, the product.
+  double operations(Pass pass, const Problem&) const override { return pass == Pass::forward ? 7 : 4; }
+  void add_launches(RowPlan& plan, Pass pass, const Problem&) const override {
     if (pass == Pass::forward) {
-      plan.launches = {independent_launch("softmax_forward", {"y", "x"}, problem, config)};
+      plan.over_rows("softmax_forward", {"y", "x"});
     } else {
-      plan.launches = {independent_launch("softmax_backward", {"dx", "dy", "y"}, problem, config)};
+      plan.over_rows("softmax_backward", {"dx", "dy", "y"});
     }
-    return plan;
+  }
+  // max, x - max, exp, sum, / sum; and the chain rule: dy * y, sum, dy - sum, * y.
+  void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override {
+    if (pass == Pass::forward) {
+      const Operand shifted = plan.temporary("shifted"), powers = plan.temporary("powers");
+      const Operand largest = plan.vector("largest", problem.rows), sum = plan.vector("sum", problem.rows);
+      plan.row_reduction("eager_maximum", largest.name, "x", 1);
+      plan.over_rows("eager_subtract_rows", {shifted, "x"}, {largest.name});
+      plan.over_rows("eager_exponential", {powers, shifted});
+      plan.row_reduction("eager_sum", sum.name, powers, 1);
+      plan.over_rows("eager_divide_rows", {"y", powers}, {sum.name});
+      return;
+    }
+    const Operand products = plan.temporary("products"), rest = plan.temporary("rest"),
+                  dot = plan.vector("dot", problem.rows);
+    plan.over_rows("eager_multiply", {products, "dy", "y"});
+    plan.row_reduction("eager_sum", dot.name, products, 1);
+    plan.over_rows("eager_subtract_rows", {rest, "dy"}, {dot.name});
+    plan.over_rows("eager_multiply_down", {"dx", rest, "y"});
   }
 };
-
-// max, x - max, exp, sum, / sum; and the chain rule: dy * y, sum, dy - sum, * y.
-Plan Softmax::eager_plan(Pass pass, const Problem& problem, const Target& target) const {
-  EagerPlan plan("kernels/softmax/softmax_eager.hpp", pass, problem, DType::fp32, target);
-  const std::int64_t rows = problem.rows;
-  const Operand y = plan.matrix("y");
-  if (pass == Pass::forward) {
-    const Operand x = plan.matrix("x"), shifted = plan.temporary("shifted", DType::fp32),
-                  powers = plan.temporary("powers", DType::fp32);
-    const Operand largest = plan.vector("largest", DType::fp32, rows), sum = plan.vector("sum", DType::fp32, rows);
-    plan.row_reduction("eager_maximum", largest.name, x, 1);
-    plan.over_rows("eager_subtract_rows", {shifted, x}, {largest.name});
-    plan.over_rows("eager_exponential", {powers, shifted});
-    plan.row_reduction("eager_sum", sum.name, powers, 1);
-    plan.over_rows("eager_divide_rows", {y, powers}, {sum.name});
-    return plan.take();
-  }
-  const Operand dy = plan.matrix("dy"), products = plan.temporary("products", DType::fp32),
-                rest = plan.temporary("rest", DType::fp32), dot = plan.vector("dot", DType::fp32, rows);
-  plan.over_rows("eager_multiply", {products, dy, y});
-  plan.row_reduction("eager_sum", dot.name, products, 1);
-  plan.over_rows("eager_subtract_rows", {rest, dy}, {dot.name});
-  plan.over_rows("eager_multiply_down", {plan.matrix("dx"), rest, y});
-  return plan.take();
-}
 
 }  // namespace
 

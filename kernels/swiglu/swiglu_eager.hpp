@@ -44,8 +44,8 @@ using swiglu_eager::T;
 TILE_ENTRY(eager_scale, tile::eager::affine<T, T>)
 TILE_ENTRY(eager_multiply, tile::eager::multiply<T, T, T>)
 #if TILE_PASS == TILE_FORWARD
-TILE_ENTRY(eager_silu, swiglu_eager::silu)
+TILE_ENTRY(eager_activate, swiglu_eager::silu)
 #else
-TILE_ENTRY(eager_multiply_by_silu, swiglu_eager::multiply_by_silu)
-TILE_ENTRY(eager_silu_backward, swiglu_eager::silu_backward)
+TILE_ENTRY(eager_multiply_by_activation, swiglu_eager::multiply_by_silu)
+TILE_ENTRY(eager_activation_backward, swiglu_eager::silu_backward)
 #endif

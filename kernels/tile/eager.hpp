@@ -94,6 +94,23 @@ TILE_FN void subtract(Machine& m, Out* out, std::int64_t out_stride, const A* a,
          [](auto x, auto y) { return x - y; });
 }
 
+// out = gradient * (1 - t^2)
+template <class Out, class A, class B>
+TILE_FN void tanh_backward(Machine& m, Out* out, std::int64_t out_stride, const A* gradient,
+                           std::int64_t gradient_stride, const B* t, std::int64_t t_stride, std::int64_t rows,
+                           std::int64_t rows_per_program, std::int64_t columns) {
+  binary(m, out, out_stride, gradient, gradient_stride, t, t_stride, rows, rows_per_program, columns,
+         [](auto g, auto v) { return g * (1.0f - v * v); });
+}
+
+// out = factor * a, the factor a tensor of one element.
+template <class Out, class A, class S>
+TILE_FN void scale_all(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
+                       const S* factor, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+  const float number = m.scalar(factor);
+  unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns, [&](auto x) { return x * number; });
+}
+
 // out = a - level[row]
 template <class Out, class A, class S>
 TILE_FN void subtract_rows(Machine& m, Out* out, std::int64_t out_stride, const A* a, std::int64_t a_stride,
@@ -169,6 +186,25 @@ TILE_FN void maximum_of_row(Machine& m, Out* out, const A* a, std::int64_t a_str
     const auto largest = block.max([&](auto e) { return x[e]; });
     block.store_column(out, block.each_row([&](int row) { return largest[row] * factor; }));
   });
+}
+
+// RMSNorm's backward pass: dy * x * rstd[row], the terms of the weight's gradient (a framework has x * rstd from the forward pass
+// and multiplies it with dy: as many bytes, one launch); and factor * rstd^3 * sum[row], the gradient of the mean square.
+template <class T, class R>
+TILE_FN void weight_terms(Machine& m, T* out, std::int64_t out_stride, const T* dy, std::int64_t dy_stride, const T* x,
+                          std::int64_t x_stride, const R* rstd, std::int64_t rows, std::int64_t rows_per_program,
+                          std::int64_t columns) {
+  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
+    const auto g = block.load(dy, dy_stride);
+    const auto v = block.load(x, x_stride);
+    const auto r = block.load_column(rstd);
+    block.map([&](auto e) { return g[e] * rounded<T>(v[e] * r[e]); }, block.rows_of(out, out_stride));
+  });
+}
+template <class R>
+TILE_FN void mean_square_gradient(Machine& m, float* out, const float* sum, const R* rstd, std::int64_t rows,
+                                  float factor) {
+  binary(m, out, rows, sum, rows, rstd, rows, 1, 1, rows, [&](auto s, auto r) { return s * (r * r * r * factor); });
 }
 
 // This program's row of `partial` (programs x columns) = sum over its rows of a.

@@ -18,7 +18,7 @@ command -v compute-sanitizer >/dev/null || die 3 "compute-sanitizer; it comes wi
 if [[ -n ${KERNELS:-} ]]; then
   read -ra kernels <<<"$KERNELS"
 else
-  mapfile -t kernels < <(find kernels -mindepth 2 -maxdepth 2 -name '*_reference.cpp' -printf '%h\n' | xargs -r -n1 basename | sort -u)
+  mapfile -t kernels < <(find kernels -mindepth 2 -maxdepth 2 -name '*_reference.hpp' -printf '%h\n' | xargs -r -n1 basename | sort -u)
 fi
 [[ ${#kernels[@]} -gt 0 ]] || die 1 "kernels with a reference; found none below kernels/"
 
