@@ -45,24 +45,20 @@ Operand EagerPlan::vector(const std::string& name, std::int64_t length, std::opt
 
 void EagerPlan::over_vector(const std::string& entry, const std::vector<Operand>& vectors, std::int64_t length,
                             const std::vector<float>& numbers) {
-  Problem vector = problem_;
-  vector.rows = 1, vector.columns = length;
-  over({1, 1}, vector, entry, vectors, {}, numbers);
+  Problem row = problem_;
+  row.rows = 1, row.columns = length;
+  over({1, 1}, row, entry, vectors, {}, numbers);
 }
 
 void EagerPlan::row_reduction(const std::string& entry, const std::string& output, const Operand& matrix,
                               float factor) {
-  const RowGrid grid = independent_rows(config_, problem_);
-  launch(entry, grid.programs,
-         {tensor(output), tensor(matrix.name), matrix.stride.value_or(row_stride(problem_)), problem_.rows,
-          grid.rows_per_program, problem_.columns, factor});
+  over_rows_of(problem_, entry, arguments(tensor(output), matrix_of(matrix, problem_), Argument(factor)));
 }
 
 void EagerPlan::column_sum(const std::string& output, const Operand& matrix, const std::string& partial_entry) {
   const RowGrid grid = accumulated_rows(config_, problem_);
-  launch(partial_entry, grid.programs,
-         {tensor(output + "_partial"), tensor(matrix.name), matrix.stride.value_or(row_stride(problem_)), problem_.rows,
-          grid.rows_per_program, problem_.columns});
+  plan_.launches.push_back(row_launch(partial_entry, grid, problem_, config_,
+                                      arguments(tensor(output + "_partial"), matrix_of(matrix, problem_))));
   column_sums("eager_column_sum", {{output, problem_.columns}}, grid.programs);
 }
 

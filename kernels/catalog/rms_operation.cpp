@@ -82,8 +82,8 @@ std::string RmsOperation::add_eager_mean_gradient(EagerPlan& plan, const Operand
   const std::int64_t rows = plan.problem().rows;
   const Operand dot = plan.vector("dot", rows, DType::fp32), gradient = plan.vector("dmean", rows, DType::fp32);
   plan.row_reduction("eager_dot", dot.name, terms, 1);
-  plan.launch("eager_mean_square_gradient", 1,
-              {tensor(gradient.name), tensor(dot.name), tensor("rstd"), rows, factor * column_share(plan.problem())});
+  plan.over_vector("eager_mean_square_gradient", {gradient, dot, {"rstd", rows}}, rows,
+                   {factor * column_share(plan.problem())});
   return gradient.name;
 }
 

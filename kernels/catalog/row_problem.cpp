@@ -74,11 +74,6 @@ Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& pro
   return traffic;
 }
 
-Argument tensor(const std::string& name, bool present) {
-  if (present && !name.empty()) return TensorArgument{name};
-  return std::int64_t{0};
-}
-
 double unit_roundoff(DType dtype) {
   switch (dtype) {
     case DType::bf16: return 0x1p-8;

@@ -37,9 +37,6 @@ std::string rounding_note(const Problem& problem);  // of what is computed in fp
 // The traffic of a pass whose inputs are all read once and whose outputs are all written once.
 Traffic tensor_traffic(const Operation& operation, Pass pass, const Problem& problem, double flops);
 
-// A tensor as an argument; a null pointer where the name is empty or it is not present.
-Argument tensor(const std::string& name, bool present = true);
-
 // Half the distance between 1 and the next value: 2^-24, 2^-11, 2^-8.
 double unit_roundoff(DType dtype);
 // The smallest normal number: values below it are rounded to steps of its unit_roundoff, whatever their size.

@@ -144,30 +144,23 @@ void add_reductions(const std::string& entry, const Problem& problem, int thread
   }
 }
 
-std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
-                                        std::int64_t rows_per_program) {
-  const auto values = [&](const std::string& output) -> Argument {
+LossGiven loss_arguments(const Problem& problem, std::int64_t first) {
+  const auto of_rows = [&](const std::string& output) -> Argument {
     if (!has(problem, output)) return std::int64_t{0};
     return TensorArgument{row_values(problem, output), first * size_of(DType::fp32)};
   };
-  const auto predictions = [&]() -> Argument {
-    if (!flag_option(problem, "return_predicted_tokens")) return std::int64_t{0};
-    return TensorArgument{"predicted_tokens", first * size_of(DType::int64)};
-  };
-  return {TensorArgument{"target", first * size_of(DType::int64)},
-          tensor(class_weight_name(problem), weighted(problem)),
-          tensor("totals", needs_totals(problem)),
-          values("loss"),
-          values("z_loss"),
-          values("token_accuracy"),
-          predictions(),
-          count,
-          rows_per_program,
-          problem.columns,
-          std::int64_t(number_option(problem, "ignore_index")),
-          float(number_option(problem, "label_smoothing")),
-          float(number_option(problem, "lse_square_scale")),
-          float(number_option(problem, "softcap"))};
+  const TensorArgument predictions = {"predicted_tokens", first * size_of(DType::int64)};
+  return {.target = TensorArgument{"target", first * size_of(DType::int64)},
+          .weight = tensor(class_weight_name(problem), weighted(problem)),
+          .totals = tensor("totals", needs_totals(problem)),
+          .losses = of_rows("loss"),
+          .z_losses = of_rows("z_loss"),
+          .hits = of_rows("token_accuracy"),
+          .predictions = flag_option(problem, "return_predicted_tokens") ? predictions : tensor(""),
+          .ignore_index = std::int64_t(number_option(problem, "ignore_index")),
+          .smoothing = float(number_option(problem, "label_smoothing")),
+          .lse_square_scale = float(number_option(problem, "lse_square_scale")),
+          .softcap = float(number_option(problem, "softcap"))};
 }
 
 // log_softmax in its primitive operations, the rows' losses, and the chain rule back to the logits.
@@ -208,10 +201,16 @@ void add_eager_forward(EagerPlan& plan, const Problem& problem, const Operand& l
   add_loss_scratch(problem, raw);
   add_count("eager_count", problem, plan.config().num_threads, raw);
   const std::string along = column("along"), level = column("level"), at_label = column("at_label");
-  std::vector<Argument> arguments = {tensor(x.name), *x.stride,     tensor(lse),     tensor(weighted_x),
-                                     tensor(along),  tensor(level), tensor(at_label)};
-  for (Argument& argument : forward_arguments(problem, 0, rows, rows)) arguments.push_back(std::move(argument));
-  plan.launch("eager_row_losses", rows > 0 ? 1 : 0, std::move(arguments));
+  // One program: a row's label is looked for in memory.
+  const ::cross_entropy::RowLossArguments<Given, void> row_losses = {.logits = {tensor(x.name), *x.stride},
+                                                                     .lse = tensor(lse),
+                                                                     .weighted_x = tensor(weighted_x),
+                                                                     .along = tensor(along),
+                                                                     .level = tensor(level),
+                                                                     .at_label = tensor(at_label),
+                                                                     .loss = loss_arguments(problem)};
+  const RowGrid all = {rows > 0 ? 1 : 0, rows};
+  raw.launches.push_back(row_launch("eager_row_losses", all, problem, plan.config(), arguments(row_losses)));
   if (parts.reductions) add_reductions("eager_reduce", problem, plan.config().num_threads, raw);
   if (!parts.has_gradient) return;
 

@@ -6,6 +6,7 @@
 
 #include "kernels/catalog/eager_plan.hpp"
 #include "kernels/catalog/row_problem.hpp"
+#include "kernels/cross_entropy/cross_entropy_arguments.hpp"
 
 namespace kernels::cross_entropy {
 
@@ -31,9 +32,9 @@ std::string row_values(const Problem& problem, const std::string& output);
 bool needs_totals(const Problem& problem);
 void add_count(const std::string& entry, const Problem& problem, int threads, Plan& plan);
 void add_reductions(const std::string& entry, const Problem& problem, int threads, Plan& plan);
-// The arguments of cross_entropy::forward behind `x, x_stride, bias, upstream`, for rows [first, first + count).
-std::vector<Argument> forward_arguments(const Problem& problem, std::int64_t first, std::int64_t count,
-                                        std::int64_t rows_per_program);
+// What makes the losses of the rows from `first` on.
+using LossGiven = ::cross_entropy::LossArguments<Given, void>;
+LossGiven loss_arguments(const Problem& problem, std::int64_t first = 0);
 
 // Loss and gradient of rows of logits: `logits` of fp32 or of the problem's type is read and the gradient written to
 // `gradient` of the problem's type, which may be the same matrix. For operations whose plans have logits of their own.

@@ -110,18 +110,15 @@ class CrossEntropy final : public RowOperation {
       plan.over_rows(per_row(problem) ? "cross_entropy_scale_rows" : "cross_entropy_scale", {"logits"}, {"dloss"});
       return;
     }
-    const RowConfig& config = plan.config();
+    const int threads = plan.config().num_threads;
     ce::add_loss_scratch(problem, plan.raw());
-    ce::add_count("cross_entropy_count", problem, config.num_threads, plan.raw());
-    const RowGrid grid = independent_rows(config, problem);
-    Launch launch = {"cross_entropy_forward", grid.programs, config.num_threads + config.filling_threads,
-                     config.shared_bytes};
-    launch.arguments = {tensor("logits"), row_stride(problem), std::int64_t{0}, std::int64_t{0}};
-    for (Argument& argument : ce::forward_arguments(problem, 0, problem.rows, grid.rows_per_program)) {
-      launch.arguments.push_back(std::move(argument));
-    }
-    plan.raw().launches.push_back(std::move(launch));
-    ce::add_reductions("cross_entropy_reduce", problem, config.num_threads, plan.raw());
+    ce::add_count("cross_entropy_count", problem, threads, plan.raw());
+    const ::cross_entropy::ForwardArguments<Given, void> forward = {.logits = matrix_of("logits", problem),
+                                                                    .bias = tensor(""),
+                                                                    .upstream = tensor(""),
+                                                                    .loss = ce::loss_arguments(problem)};
+    plan.over_rows_of(problem, "cross_entropy_forward", arguments(forward));
+    ce::add_reductions("cross_entropy_reduce", problem, threads, plan.raw());
   }
   void add_eager(EagerPlan& plan, Pass pass, const Problem& problem) const override {
     plan.define(ce::loss_defines(problem));

@@ -17,6 +17,7 @@
 //   HAS_UPSTREAM                                         1: each row's gradient is multiplied by the gradient of its loss
 #pragma once
 
+#include "kernels/cross_entropy/cross_entropy_arguments.hpp"
 #include "kernels/tile/tile.hpp"
 
 #ifndef ELEMENT
@@ -126,38 +127,37 @@ TILE_FN RowFactors row_factors(float lse, float x_label, float w_label, float we
   return row;
 }
 
-// Rows program * rows_per_program and on: x becomes its gradient; losses, z, hits (1 where the label is predicted) and
-// predictions (-1 for ignored rows) of each row.
-TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const T* bias, const float* upstream,
-                     const std::int64_t* target, const T* weight, const float* totals, float* losses, float* z_losses,
-                     float* hits, std::int64_t* predictions, std::int64_t rows, std::int64_t rows_per_program,
-                     std::int64_t columns, std::int64_t ignore_index, float smoothing, float lse_square_scale,
-                     float softcap) {
-  const auto w = machine.row(weight);
-  const auto b = machine.row(bias);
+// The program's rows: logits become their gradients; losses, z, hits and predictions of each row.
+TILE_FN void forward(tile::RowMachine& machine, const ForwardArguments<tile::Value, T>& a) {
+  const LossArguments<tile::Value, T>& l = a.loss;
+  const std::int64_t* target = l.target;
+  const std::int64_t ignore_index = l.ignore_index;
+  const float softcap = l.softcap;
+  const auto w = machine.row(l.weight);
+  const auto b = machine.row(a.bias);
   const float inverse_cap = 1.0f / softcap;
-  const Totals all = totals_of(machine, totals, columns);
+  const Totals all = totals_of(machine, l.totals, machine.columns());
   const auto coming = tile::coming_rows(
-      x, x_stride, [=](std::int64_t row) { return target[row]; },
+      a.logits, [=](std::int64_t row) { return target[row]; },
       [=](std::int64_t label) { return label != ignore_index; });
-  machine.for_rows(rows, rows_per_program, columns, coming, [&](auto block) {
+  machine.for_rows(coming, [&](auto block) {
     const auto y = block.facts(coming);
     const auto kept_row = [&](int row) { return y[row] != ignore_index; };
     const auto none = block.each_row([](int) { return 0.0f; });
     if (!block.any(kept_row)) {
-      block.store_column(losses, none);
-      if constexpr (return_z_loss) block.store_column(z_losses, none);
-      if constexpr (return_accuracy) block.store_column(hits, none);
+      block.store_column(l.losses, none);
+      if constexpr (return_z_loss) block.store_column(l.z_losses, none);
+      if constexpr (return_accuracy) block.store_column(l.hits, none);
       if constexpr (return_prediction) {
-        block.store_indices(predictions, block.each_index([](int) { return std::int64_t(-1); }));
+        block.store_indices(l.predictions, block.each_index([](int) { return std::int64_t(-1); }));
       }
       if constexpr (has_gradient) {
-        block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(x, x_stride));
+        block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(a.logits));
       }
       return;
     }
-    const auto above = has_upstream ? block.load_column(upstream) : block.each_row([](int) { return 1.0f; });
-    const auto first = block.load(x, x_stride);
+    const auto above = has_upstream ? block.load_column(a.upstream) : block.each_row([](int) { return 1.0f; });
+    const auto first = block.load(a.logits);
     const auto at_label = block.gather(first, y);
     const auto bias_at_label = [&] {
       if constexpr (has_bias) {
@@ -201,22 +201,22 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
     }();
     const auto factors = [&](int row) {
       return row_factors(total.maximum[row] + tile::log(total.sum[row]), x_label[row], w_label[row], weighted_x[row],
-                         all, columns, smoothing, lse_square_scale);
+                         all, machine.columns(), l.smoothing, l.lse_square_scale);
     };
-    block.store_column(losses,
+    block.store_column(l.losses,
                        block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).loss, 0.0f); }));
     if constexpr (return_z_loss) {
       block.store_column(
-          z_losses, block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).z_loss, 0.0f); }));
+          l.z_losses, block.each_row([&](int row) { return tile::select(kept_row(row), factors(row).z_loss, 0.0f); }));
     }
     if constexpr (return_accuracy || return_prediction) {
       const auto largest = block.first_column_of(total.maximum, [&](auto e) { return value(again, e); });
       if constexpr (return_accuracy) {
         block.store_column(
-            hits, block.each_row([&](int row) { return kept_row(row) && largest[row] == y[row] ? 1.0f : 0.0f; }));
+            l.hits, block.each_row([&](int row) { return kept_row(row) && largest[row] == y[row] ? 1.0f : 0.0f; }));
       }
       if constexpr (return_prediction) {
-        block.store_indices(predictions,
+        block.store_indices(l.predictions,
                             block.each_index([&](int row) { return kept_row(row) ? largest[row] : std::int64_t(-1); }));
       }
     }
@@ -238,7 +238,7 @@ TILE_FN void forward(tile::Machine& machine, T* x, std::int64_t x_stride, const 
           if constexpr (has_softcap) gradient = gradient * (1.0f - t * t);
           return tile::select(present[e] != 0.0f, gradient, 0.0f);
         },
-        block.rows_of(x, x_stride));
+        block.rows_of(a.logits));
   });
 }
 
@@ -255,21 +255,19 @@ TILE_FN void reduce(tile::Machine& machine, float* output, const float* values, 
 
 // x multiplied in place by one number, or by one for each row. Nothing is done for the number 1: the last operation of a
 // model, whose own gradient is 1, costs no traffic.
-TILE_FN void scale(tile::Machine& machine, T* x, std::int64_t x_stride, const float* factor, std::int64_t rows,
-                   std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void scale(tile::RowMachine& machine, tile::Matrix<T> x, const float* factor) {
   const float number = machine.scalar(factor);
   if (number == 1.0f) return;
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto values = block.load(x, x_stride);
-    block.map([&](auto e) { return values[e] * number; }, block.rows_of(x, x_stride));
+  machine.for_rows([&](auto block) {
+    const auto values = block.load(x);
+    block.map([&](auto e) { return values[e] * number; }, block.rows_of(x));
   });
 }
-TILE_FN void scale_rows(tile::Machine& machine, T* x, std::int64_t x_stride, const float* factors, std::int64_t rows,
-                        std::int64_t rows_per_program, std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto values = block.load(x, x_stride);
+TILE_FN void scale_rows(tile::RowMachine& machine, tile::Matrix<T> x, const float* factors) {
+  machine.for_rows([&](auto block) {
+    const auto values = block.load(x);
     const auto f = block.load_column(factors);
-    block.map([&](auto e) { return values[e] * f[e]; }, block.rows_of(x, x_stride));
+    block.map([&](auto e) { return values[e] * f[e]; }, block.rows_of(x));
   });
 }
 

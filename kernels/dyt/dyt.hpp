@@ -20,49 +20,46 @@ namespace dyt {
 using T = tile::ELEMENT;
 constexpr bool has_beta = HAS_BETA != 0;
 
-// Rows program * rows_per_program and on of y.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
-                     const T* alpha, const T* gamma, const T* beta, std::int64_t rows, std::int64_t rows_per_program,
-                     std::int64_t columns) {
+// The program's rows of y.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<const T> x, const T* alpha,
+                     const T* gamma, const T* beta) {
   const float a = machine.scalar(alpha);
-  const auto scale = machine.row(gamma, columns);
-  const auto shift = machine.row(beta, has_beta ? columns : 0);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(x, x_stride);
+  const auto scale = machine.row(gamma, machine.columns());
+  const auto shift = machine.row(beta, has_beta ? machine.columns() : 0);
+  machine.for_rows([&](auto block) {
+    const auto v = block.load(x);
     block.map(
         [&](auto e) {
           const auto scaled = tile::tanh(v[e] * a) * scale[e];
           if constexpr (!has_beta) return scaled;
           return scaled + shift[e];
         },
-        block.rows_of(y, y_stride));
+        block.rows_of(y));
   });
 }
 
 // The same rows of dx, and this program's part of dalpha (programs values), dgamma and dbeta (programs x columns).
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* x, std::int64_t x_stride, const T* alpha, const T* gamma, float* dalpha_partial,
-                      float* dgamma_partial, float* dbeta_partial, std::int64_t rows, std::int64_t rows_per_program,
-                      std::int64_t columns) {
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy, tile::Matrix<const T> x,
+                      const T* alpha, const T* gamma, float* dalpha_partial, float* dgamma_partial,
+                      float* dbeta_partial) {
   const float a = machine.scalar(alpha);
-  const auto scale = machine.row(gamma, columns);
+  const auto scale = machine.row(gamma, machine.columns());
   auto dalpha = machine.total();
-  const auto dgamma = machine.accumulator(dgamma_partial + machine.program() * columns, columns);
-  const auto dbeta = machine.accumulator(dbeta_partial + machine.program() * columns, has_beta ? columns : 0);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto gradient = block.load(dy, dy_stride);
-    const auto v = block.load(x, x_stride);
+  const auto dgamma = machine.own_sums(dgamma_partial);
+  const auto dbeta = machine.own_sums(dbeta_partial, has_beta);
+  machine.for_rows([&](auto block) {
+    const auto gradient = block.load(dy);
+    const auto v = block.load(x);
     const auto terms = [&](auto e, auto... others) {
       const auto t = tile::tanh(v[e] * a);
       const auto u = (1.0f - t * t) * gradient[e] * scale[e];
       return tile::results(u * a, gradient[e] * t, v[e] * u, others...);
     };
     if constexpr (has_beta) {
-      block.map([&](auto e) { return terms(e, gradient[e]); }, block.rows_of(dx, dx_stride), block.sum_into(dgamma),
+      block.map([&](auto e) { return terms(e, gradient[e]); }, block.rows_of(dx), block.sum_into(dgamma),
                 block.sum_into(dalpha), block.sum_into(dbeta));
     } else {
-      block.map([&](auto e) { return terms(e); }, block.rows_of(dx, dx_stride), block.sum_into(dgamma),
-                block.sum_into(dalpha));
+      block.map([&](auto e) { return terms(e); }, block.rows_of(dx), block.sum_into(dgamma), block.sum_into(dalpha));
     }
   });
   machine.store_total(dalpha_partial + machine.program(), dalpha);

@@ -13,11 +13,9 @@ namespace dyt_eager {
 using T = tile::ELEMENT;
 
 // out = tanh(alpha * a): the saved value, from a instead: as many bytes, one launch.
-TILE_FN void tanh_of_scaled(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
-                            const T* alpha, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
+TILE_FN void tanh_of_scaled(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> a, const T* alpha) {
   const float factor = m.scalar(alpha);
-  tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-                     [&](auto x) { return tile::tanh(tile::rounded<T>(x * factor)); });
+  tile::eager::unary(m, out, a, [&](auto x) { return tile::tanh(tile::rounded<T>(x * factor)); });
 }
 
 // output[0] = the sum of a vector.

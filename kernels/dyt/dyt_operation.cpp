@@ -110,7 +110,7 @@ class Dyt final : public RowOperation {
     const std::int64_t programs =
         plan.accumulate_rows("dyt_backward", {"dx", "dy", "x"},
                              {"alpha", "gamma", "dalpha_partial", "dgamma_partial", beta ? "dbeta_partial" : ""});
-    std::vector<ColumnSum> sums = {{"dgamma", problem.columns}, {"dalpha", 1}};
+    std::vector<RowSum> sums = {{"dgamma", problem.columns}, {"dalpha", 1}};
     if (beta) sums.insert(sums.begin() + 1, {"dbeta", problem.columns});
     plan.column_sums("dyt_column_sums", sums, programs);
   }

@@ -22,15 +22,14 @@ using T = tile::ELEMENT;
 using Rstd = tile::Rstd<T>;
 constexpr bool has_ds = HAS_DS != 0;
 
-// Rows program * rows_per_program and on of y, s and rstd. s may lie where x or r does.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, std::int64_t s_stride, const T* x,
-                     std::int64_t x_stride, const T* r, std::int64_t r_stride, const T* weight, Rstd* rstd,
-                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float eps, float offset) {
-  const auto w = machine.row(weight, columns);
-  const float share = 1.0f / tile::count(columns);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto first_x = block.load(x, x_stride);
-    const auto first_r = block.load(r, r_stride);
+// The program's rows of y, s and rstd. s may lie where x or r does.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<T> s, tile::Matrix<const T> x,
+                     tile::Matrix<const T> r, const T* weight, Rstd* rstd, float eps, float offset) {
+  const auto w = machine.row(weight, machine.columns());
+  const float share = 1.0f / tile::count(machine.columns());
+  machine.for_rows([&](auto block) {
+    const auto first_x = block.load(x);
+    const auto first_r = block.load(r);
     const auto square = [&](auto e) {
       const auto sum = tile::rounded<T>(first_x[e] + first_r[e]);
       return sum * sum;
@@ -46,24 +45,22 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, T* s, 
             const auto sum = tile::rounded<T>(kept_x[e] + kept_r[e]);
             return tile::results(tile::normalized<T>(sum, scale[e]) * tile::scale<T>(w[e], offset), sum);
           },
-          present.rows_of(y, y_stride), present.rows_of(s, s_stride));
+          present.rows_of(y), present.rows_of(s));
     });
   });
 }
 
 // The same rows of dx, which may lie where dy does, and this program's row of dw_partial (programs x columns).
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* ds, std::int64_t ds_stride, const T* s, std::int64_t s_stride, const T* weight,
-                      const Rstd* rstd, float* dw_partial, std::int64_t rows, std::int64_t rows_per_program,
-                      std::int64_t columns, float offset) {
-  const auto w = machine.row(weight, columns);
-  const float share = 1.0f / tile::count(columns);
-  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy, tile::Matrix<const T> ds,
+                      tile::Matrix<const T> s, const T* weight, const Rstd* rstd, float* dw_partial, float offset) {
+  const auto w = machine.row(weight, machine.columns());
+  const float share = 1.0f / tile::count(machine.columns());
+  const auto dw = machine.own_sums(dw_partial);
+  machine.for_rows([&](auto block) {
     const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
-    const auto first_g = block.load(dy, dy_stride);
-    const auto first_s = block.load(s, s_stride);
-    const auto through = block.load(ds, ds_stride);
+    const auto first_g = block.load(dy);
+    const auto first_s = block.load(s);
+    const auto through = block.load(ds);
     const auto term = [&](auto e) { return first_g[e] * (w[e] + offset) * first_s[e]; };
     block.sum_then(term, [&](const auto& present, const auto& dot) {
       const auto k = present.each_row([&](int row) { return -dot[row] * r[row] * r[row] * r[row] * share; });
@@ -76,7 +73,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
             if constexpr (!has_ds) return tile::results(gradient, weight_term);
             return tile::results(gradient + through[e], weight_term);
           },
-          present.rows_of(dx, dx_stride), present.sum_into(dw));
+          present.rows_of(dx), present.sum_into(dw));
     });
   });
 }

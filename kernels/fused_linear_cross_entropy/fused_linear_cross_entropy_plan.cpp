@@ -147,19 +147,12 @@ Launch losses_launch(Pass pass, const Problem& problem, const Chunk& chunk, cons
   const Problem losses = loss_problem(pass, problem);
   Problem rows = row_problem(pass, problem, chunk.rows);
   rows.rows = chunk.rows;
-  const RowGrid grid = independent_rows(config, rows);
-  Launch launch = {"fused_linear_losses", grid.programs, config.num_threads + config.filling_threads,
-                   config.shared_bytes};
-  launch.arguments = {tensor("logits"), logits_stride(problem), tensor("bias", has_bias(problem))};
-  if (pass == Pass::backward) {
-    launch.arguments.emplace_back(TensorArgument{"dloss", chunk.first * size_of(DType::fp32)});
-  } else {
-    launch.arguments.emplace_back(std::int64_t{0});
-  }
-  for (Argument& argument : ce::forward_arguments(losses, chunk.first, chunk.rows, grid.rows_per_program)) {
-    launch.arguments.push_back(std::move(argument));
-  }
-  return launch;
+  const ::cross_entropy::ForwardArguments<Given, void> forward = {
+      .logits = matrix_of("logits", rows),
+      .bias = tensor("bias", has_bias(problem)),
+      .upstream = pass == Pass::backward ? TensorArgument{"dloss", chunk.first * size_of(DType::fp32)} : tensor(""),
+      .loss = ce::loss_arguments(losses, chunk.first)};
+  return row_launch("fused_linear_losses", independent_rows(config, rows), rows, config, arguments(forward));
 }
 
 Plan chunked_plan(Pass pass, const Problem& problem, const RowConfig& config, std::int64_t chunk_rows) {
@@ -195,13 +188,8 @@ Plan scaling_plan(const Problem& problem, const RowConfig& config) {
     Problem matrix = problem;
     matrix.rows = rows;
     matrix.columns = problem.depth;
-    const RowGrid grid = independent_rows(config, matrix);
-    plan.launches.push_back({"fused_linear_scale",
-                             grid.programs,
-                             config.num_threads,
-                             config.shared_bytes,
-                             1,
-                             {tensor(name), stride, tensor("dloss"), rows, grid.rows_per_program, problem.depth}});
+    plan.launches.push_back(row_launch("fused_linear_scale", independent_rows(config, matrix), matrix, config,
+                                       arguments(matrix_of({name, stride}, matrix), tensor("dloss"))));
   };
   scale("dinput", problem.rows, input_stride(problem));
   scale("dweight", problem.columns, problem.depth);
@@ -256,10 +244,8 @@ Plan eager_scaling_plan(const Problem& problem, const Target& target) {
   plan.define(option_defines(Pass::backward, problem));
   plan.over_rows("eager_scale_all", {"dinput", "dinput"}, {"dloss"});
   const auto scale = [&](const std::string& name, const Problem& matrix) {
-    const RowGrid grid = independent_rows(plan.config(), matrix);
-    plan.launch("eager_scale_all", grid.programs,
-                {tensor(name), matrix.columns, tensor(name), matrix.columns, tensor("dloss"), matrix.rows,
-                 grid.rows_per_program, matrix.columns});
+    const auto of_matrix = matrix_of(name, matrix);
+    plan.over_rows_of(matrix, "eager_scale_all", arguments(of_matrix, of_matrix, tensor("dloss")));
   };
   scale("dweight", weight_rows(problem));
   if (has_bias(problem)) {
@@ -305,10 +291,7 @@ Plan eager_plan(Pass pass, const Problem& problem, const Target& target) {
   plan.raw().launches.push_back(products.weight_gradient(all));
   if (sums_in_fp32(problem)) {
     const Problem rows = weight_rows(problem);
-    const RowGrid grid = independent_rows(plan.config(), rows);
-    plan.launch("eager_narrow", grid.programs,
-                {tensor("dweight"), rows.columns, tensor("dweight_sum"), rows.columns, rows.rows, grid.rows_per_program,
-                 rows.columns});
+    plan.over_rows_of(rows, "eager_narrow", arguments(matrix_of("dweight", rows), matrix_of("dweight_sum", rows)));
   }
   if (has_bias(problem)) plan.column_sum("dbias", gradient);
   return plan.take();

@@ -19,30 +19,28 @@ using T = tile::ELEMENT;
 constexpr float slope = 1.5957691216057308f;  // 2 sqrt(2 / pi)
 constexpr float cubic = 0.044715f;
 
-// Rows program * rows_per_program and on of c.
-TILE_FN void forward(tile::Machine& machine, T* c, std::int64_t c_stride, const T* a, std::int64_t a_stride, const T* b,
-                     std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto gate = block.load(a, a_stride);
-    const auto up = block.load(b, b_stride);
+// The program's rows of c.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> c, tile::Matrix<const T> a, tile::Matrix<const T> b) {
+  machine.for_rows([&](auto block) {
+    const auto gate = block.load(a);
+    const auto up = block.load(b);
     block.map(
         [&](auto e) {
           const auto x = gate[e];
           const auto twice_z = x * (x * x * (slope * cubic) + slope);
           return tile::rounded<T>(x * tile::sigmoid(twice_z)) * up[e];
         },
-        block.rows_of(c, c_stride));
+        block.rows_of(c));
   });
 }
 
 // The same rows of da and db, which may lie where a and b do.
-TILE_FN void backward(tile::Machine& machine, T* da, std::int64_t da_stride, T* db, std::int64_t db_stride, const T* dc,
-                      std::int64_t dc_stride, const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride,
-                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto gradient = block.load(dc, dc_stride);
-    const auto gate = block.load(a, a_stride);
-    const auto up = block.load(b, b_stride);
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> da, tile::Matrix<T> db, tile::Matrix<const T> dc,
+                      tile::Matrix<const T> a, tile::Matrix<const T> b) {
+  machine.for_rows([&](auto block) {
+    const auto gradient = block.load(dc);
+    const auto gate = block.load(a);
+    const auto up = block.load(b);
     block.map(
         [&](auto e) {
           const auto x = gate[e];
@@ -53,7 +51,7 @@ TILE_FN void backward(tile::Machine& machine, T* da, std::int64_t da_stride, T* 
           const auto g = gradient[e];
           return tile::results(g * up[e] * derivative, g * tile::rounded<T>(gelu));
         },
-        block.rows_of(da, da_stride), block.rows_of(db, db_stride));
+        block.rows_of(da), block.rows_of(db));
   });
 }
 

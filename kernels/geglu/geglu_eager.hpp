@@ -17,30 +17,25 @@ TILE_FN tile::Values inner_tanh(tile::Values a) {
   return tile::tanh((a + a * a * a * 0.044715f) * 0.7978845608028654f);
 }
 
-TILE_FN void gelu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
-                  std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-                     [](auto x) { return x * 0.5f * (inner_tanh(x) + 1.0f); });
+TILE_FN void gelu(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> a) {
+  tile::eager::unary(m, out, a, [](auto x) { return x * 0.5f * (inner_tanh(x) + 1.0f); });
 }
 
 // out = gradient * gelu(a): the product with a saved gelu(a), read from a instead: as many bytes, one launch.
-TILE_FN void multiply_by_gelu(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                              std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                              std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
+TILE_FN void multiply_by_gelu(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> gradient,
+                              tile::Matrix<const T> a) {
+  tile::eager::binary(m, out, gradient, a,
                       [](auto g, auto x) { return g * tile::rounded<T>(x * 0.5f * (inner_tanh(x) + 1.0f)); });
 }
 
 // out = gradient * gelu'(a)
-TILE_FN void gelu_backward(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                           std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                           std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
-                      [](auto g, auto x) {
-                        const auto t = inner_tanh(x);
-                        const auto slope = (x * x * (3 * 0.044715f) + 1.0f) * 0.7978845608028654f;
-                        return g * (0.5f * (t + 1.0f) + x * 0.5f * (1.0f - t * t) * slope);
-                      });
+TILE_FN void gelu_backward(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> gradient,
+                           tile::Matrix<const T> a) {
+  tile::eager::binary(m, out, gradient, a, [](auto g, auto x) {
+    const auto t = inner_tanh(x);
+    const auto slope = (x * x * (3 * 0.044715f) + 1.0f) * 0.7978845608028654f;
+    return g * (0.5f * (t + 1.0f) + x * 0.5f * (1.0f - t * t) * slope);
+  });
 }
 
 }  // namespace geglu_eager

@@ -9,21 +9,19 @@ namespace grpo_loss_eager {
 using T = tile::ELEMENT;
 
 // out = logits * factor, tokens' rows alone.
-TILE_FN void scale_logits(tile::Machine& m, float* out, std::int64_t out_stride, const T* logits, std::int64_t stride,
-                          std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, std::int64_t length,
-                          float factor) {
-  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto x = block.load(logits, stride, [&](std::int64_t row) { return row + row / length; });
-    block.map([&](auto e) { return x[e] * factor; }, block.rows_of(out, out_stride));
+TILE_FN void scale_logits(tile::RowMachine& m, tile::Matrix<float> out, tile::Matrix<const T> logits,
+                          std::int64_t length, float factor) {
+  m.for_rows([&](auto block) {
+    const auto x = block.load(logits, [&](std::int64_t row) { return row + row / length; });
+    block.map([&](auto e) { return x[e] * factor; }, block.rows_of(out));
   });
 }
 
 // lse = largest + log(sum) and logp = x[id] - lse, 0 without mask.
-TILE_FN void gather(tile::Machine& m, float* lse, float* logp, const float* x, std::int64_t x_stride, const float* sum,
-                    const float* largest, const std::int64_t* ids, const float* mask, std::int64_t rows,
-                    std::int64_t rows_per_program, std::int64_t columns, std::int64_t) {
-  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(x, x_stride);
+TILE_FN void gather(tile::RowMachine& m, float* lse, float* logp, tile::Matrix<const float> x, const float* sum,
+                    const float* largest, const std::int64_t* ids, const float* mask) {
+  m.for_rows([&](auto block) {
+    const auto v = block.load(x);
     const auto at = block.gather(v, block.load_indices(ids));
     const auto s = block.load_column(sum);
     const auto top = block.load_column(largest);
@@ -37,28 +35,25 @@ TILE_FN void gather(tile::Machine& m, float* lse, float* logp, const float* x, s
 }
 
 // out = [column is the label] - p
-TILE_FN void subtract_from_label(tile::Machine& m, float* out, std::int64_t out_stride, const float* p,
-                                 std::int64_t p_stride, const std::int64_t* ids, std::int64_t rows,
-                                 std::int64_t rows_per_program, std::int64_t columns) {
-  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(p, p_stride);
+TILE_FN void subtract_from_label(tile::RowMachine& m, tile::Matrix<float> out, tile::Matrix<const float> p,
+                                 const std::int64_t* ids) {
+  m.for_rows([&](auto block) {
+    const auto v = block.load(p);
     const auto id = block.load_indices(ids);
-    block.map([&](auto e) { return tile::select(id.marks(e), tile::constant(1.0f), 0.0f) - v[e]; },
-              block.rows_of(out, out_stride));
+    block.map([&](auto e) { return tile::select(id.marks(e), tile::constant(1.0f), 0.0f) - v[e]; }, block.rows_of(out));
   });
 }
 
 // gradient = change * dlogp[row] * factor in tokens' rows, 0 without mask.
-TILE_FN void scale_gradient(tile::Machine& m, T* out, std::int64_t out_stride, const float* change,
-                            std::int64_t change_stride, const float* dlogp, const float* mask, std::int64_t rows,
-                            std::int64_t rows_per_program, std::int64_t columns, std::int64_t length, float factor) {
-  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(change, change_stride);
+TILE_FN void scale_gradient(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const float> change,
+                            const float* dlogp, const float* mask, std::int64_t length, float factor) {
+  m.for_rows([&](auto block) {
+    const auto v = block.load(change);
     const auto scale = block.load_column(dlogp);
     const auto one = block.each_row([](int) { return 1.0f; });
     const auto present = grpo_loss::has_mask ? block.load_column(mask) : one;
     block.map([&](auto e) { return tile::select(present[e] != 0.0f, v[e] * (scale[e] * factor), 0.0f); },
-              block.rows_of(out, out_stride, [&](std::int64_t row) { return row + row / length; }));
+              block.rows_of(out, [&](std::int64_t row) { return row + row / length; }));
   });
 }
 

@@ -32,40 +32,39 @@ bool has_ratio(const Problem& problem) {
   return problem.options.at("vllm_is_ratio") != "no" && type_of(problem) != "vespo";
 }
 Argument mask_of(const Problem& problem) { return tensor("completion_mask", flag_option(problem, "completion_mask")); }
-Argument ratio_of(const Problem& problem) { return tensor("vllm_is_ratio", has_ratio(problem)); }
-std::int64_t ratio_of_sequence(const Problem& problem) {
-  return problem.options.at("vllm_is_ratio") == "sequence" ? 1 : 0;
-}
 Argument old_of(const Problem& problem) { return tensor("old_logp", flag_option(problem, "old_logp")); }
 
-void append(std::vector<Argument>& to, std::vector<Argument> more) {
-  for (Argument& argument : more) to.push_back(std::move(argument));
+::grpo_loss::InputsOf<Given> token_inputs(const Problem& problem) {
+  return {.logp = tensor("logp"),
+          .old = old_of(problem),
+          .ref = tensor("ref_logp", has_kl(problem)),
+          .mask = mask_of(problem),
+          .advantages = tensor("advantages"),
+          .ratio = tensor("vllm_is_ratio", has_ratio(problem)),
+          .rho = tensor("rho", by_sequence(problem)),
+          .phi = tensor("phi", type_of(problem) == "vespo"),
+          .length = sizes_of(problem).length,
+          .sequences = sizes_of(problem).sequences,
+          .ratio_of_sequence = problem.options.at("vllm_is_ratio") == "sequence" ? 1 : 0};
 }
 
-// logp to phi: what token programs read.
-std::vector<Argument> token_inputs(const Problem& problem) {
-  return {tensor("logp"),
-          old_of(problem),
-          tensor("ref_logp", has_kl(problem)),
-          mask_of(problem),
-          tensor("advantages"),
-          ratio_of(problem),
-          tensor("rho", by_sequence(problem)),
-          tensor("phi", type_of(problem) == "vespo")};
-}
-std::vector<Argument> token_numbers(const Problem& problem) {
-  std::vector<Argument> numbers;
-  for (const char* name : {"beta", "eps_low", "eps_high", "delta", "sapo_temperature_pos", "sapo_temperature_neg"}) {
-    numbers.emplace_back(float(number_option(problem, name)));
-  }
-  return numbers;
+::grpo_loss::NumbersOf<Given> token_numbers(const Problem& problem) {
+  const auto number = [&](const char* name) { return float(number_option(problem, name)); };
+  return {.beta = number("beta"),
+          .eps_low = number("eps_low"),
+          .eps_high = number("eps_high"),
+          .delta = number("delta"),
+          .tau_positive = number("sapo_temperature_pos"),
+          .tau_negative = number("sapo_temperature_neg")};
 }
 
-// Rows that are tokens: a few hundred thousand of them are worth a thread, on a CPU.
-RowGrid token_grid(const RowPlan& plan) {
+// A launch over tokens, a row of one element each: a few hundred thousand of them are worth a thread, on a CPU.
+Launch token_launch(const std::string& entry, const std::vector<Argument>& others, const RowPlan& plan) {
   Problem scalars = plan.problem();
   scalars.columns = 64;
-  return independent_rows(plan.config(), scalars);
+  const RowGrid grid = independent_rows(plan.config(), scalars);
+  scalars.columns = 1;
+  return row_launch(entry, grid, scalars, plan.config(), others);
 }
 
 bool needs_counts(const Problem& problem) { return by_sequence(problem) || reduces(problem); }
@@ -87,12 +86,12 @@ void add_token_losses(const std::string& prefix, RowPlan& plan) {
                 {tensor("logp"), old_of(problem), mask_of(problem), tensor("counts"),
                  tensor("rho", by_sequence(problem)), length});
   }
-  const RowGrid grid = token_grid(plan);
-  std::vector<Argument> tokens = {tensor(rows_of("loss")), tensor(rows_of("kl"), kl), tensor(rows_of("is_clipped"))};
-  append(tokens, token_inputs(problem));
-  append(tokens, {problem.rows, grid.rows_per_program, length, sequences, ratio_of_sequence(problem)});
-  append(tokens, token_numbers(problem));
-  plan.launch(prefix + "tokens", grid.programs, std::move(tokens));
+  const ::grpo_loss::TokenArguments<Given> tokens = {.losses = tensor(rows_of("loss")),
+                                                     .kls = tensor(rows_of("kl"), kl),
+                                                     .clips = tensor(rows_of("is_clipped")),
+                                                     .in = token_inputs(problem),
+                                                     .numbers = token_numbers(problem)};
+  plan.raw().launches.push_back(token_launch(prefix + "tokens", arguments(tokens), plan));
   if (!reduced) return;
   plan.launch(prefix + "sequence_sums", sequences,
               {tensor("sums"), tensor("loss_rows"), tensor("kl_rows", kl), tensor("is_clipped_rows"), tensor("counts"),
@@ -104,41 +103,29 @@ void add_token_losses(const std::string& prefix, RowPlan& plan) {
 // What lies ahead of the gradient of the logits, which the scratch dlogp then holds for each token.
 void add_token_gradients(const std::string& prefix, RowPlan& plan) {
   const Problem& problem = plan.problem();
-  const auto [sequences, length] = sizes_of(problem);
+  const std::int64_t sequences = sizes_of(problem).sequences;
   plan.scratch({"dlogp", DType::fp32, problem.rows, 1, 1});
+  const ::grpo_loss::InputsOf<Given> inputs = token_inputs(problem);
+  const ::grpo_loss::UpstreamOf<Given> upstream = {
+      .dloss = tensor("dloss"), .counts = tensor("counts", needs_counts(problem)), .normalizer = normalizer(problem)};
   if (by_sequence(problem)) {
     plan.scratch({"sequence_gradients", DType::fp32, sequences, 1, 1});
-    plan.launch(prefix + "sequence_gradient", sequences,
-                {tensor("sequence_gradients"), tensor("dloss"), mask_of(problem), ratio_of(problem), tensor("counts"),
-                 length, sequences, ratio_of_sequence(problem), normalizer(problem)});
+    plan.launch(prefix + "sequence_gradient", sequences, arguments(tensor("sequence_gradients"), upstream, inputs));
   }
-  const RowGrid grid = token_grid(plan);
-  std::vector<Argument> tokens = {tensor("dlogp"), tensor("dloss"), tensor("counts", needs_counts(problem)),
-                                  tensor("sequence_gradients", by_sequence(problem))};
-  append(tokens, token_inputs(problem));
-  append(tokens, {problem.rows, grid.rows_per_program, length, sequences, ratio_of_sequence(problem)});
-  append(tokens, token_numbers(problem));
-  tokens.emplace_back(normalizer(problem));
-  plan.launch(prefix + "token_gradients", grid.programs, std::move(tokens));
+  const ::grpo_loss::TokenGradientArguments<Given> tokens = {
+      .dlogp = tensor("dlogp"),
+      .sequence_gradients = tensor("sequence_gradients", by_sequence(problem)),
+      .upstream = upstream,
+      .in = inputs,
+      .numbers = token_numbers(problem)};
+  plan.raw().launches.push_back(token_launch(prefix + "token_gradients", arguments(tokens), plan));
 }
 
 void add_last_positions(const std::string& prefix, RowPlan& plan) {
   Problem last = plan.problem();
   const auto [sequences, length] = sizes_of(last);
   last.rows = sequences;
-  const RowGrid grid = independent_rows(plan.config(), last);
-  plan.launch(prefix + "last_positions", grid.programs,
-              {tensor(gradient_name(last)), row_stride(last), sequences, grid.rows_per_program, last.columns, length});
-}
-
-// A program over the tokens' rows of logits: arguments behind sizes, which all of these have, are `last`.
-void add_over_logits(const std::string& entry, std::vector<Argument> arguments, std::vector<Argument> last,
-                     RowPlan& plan) {
-  const Problem& problem = plan.problem();
-  const RowGrid grid = independent_rows(plan.config(), problem);
-  append(arguments, {problem.rows, grid.rows_per_program, problem.columns, sizes_of(problem).length});
-  append(arguments, std::move(last));
-  plan.launch(entry, grid.programs, std::move(arguments));
+  plan.over_rows_of(last, prefix + "last_positions", arguments(matrix_of(gradient_name(last), last), Argument(length)));
 }
 
 }  // namespace
@@ -167,19 +154,19 @@ Defines loss_defines(const Problem& problem) {
 
 void add_launches(RowPlan& plan, Pass pass) {
   const Problem& problem = plan.problem();
+  const auto logits = matrix_of("logits", problem);
+  const Argument length = sizes_of(problem).length, factor = inverse_temperature(problem);
   if (pass == Pass::forward) {
-    add_over_logits("grpo_loss_log_probabilities",
-                    {tensor("logits"), row_stride(problem), tensor("completion_ids"), mask_of(problem), tensor("lse"),
-                     tensor("logp")},
-                    {inverse_temperature(problem)}, plan);
+    plan.over_rows_of(
+        problem, "grpo_loss_log_probabilities",
+        arguments(logits, tensor("completion_ids"), mask_of(problem), tensor("lse"), tensor("logp"), length, factor));
     add_token_losses("grpo_loss_", plan);
     return;
   }
   add_token_gradients("grpo_loss_", plan);
-  add_over_logits("grpo_loss_backward",
-                  {tensor(gradient_name(problem)), row_stride(problem), tensor("logits"), row_stride(problem),
-                   tensor("completion_ids"), mask_of(problem), tensor("lse"), tensor("dlogp")},
-                  {inverse_temperature(problem)}, plan);
+  plan.over_rows_of(problem, "grpo_loss_backward",
+                    arguments(matrix_of(gradient_name(problem), problem), logits, tensor("completion_ids"),
+                              mask_of(problem), tensor("lse"), tensor("dlogp"), length, factor));
   add_last_positions("grpo_loss_", plan);
 }
 
@@ -189,18 +176,18 @@ void add_eager(EagerPlan& plan, Pass pass) {
   const Problem& problem = plan.problem();
   const Operand scaled = plan.temporary("scaled"), shifted = plan.temporary("shifted"),
                 powers = plan.temporary("powers");
-  add_over_logits("eager_scale_logits", {tensor(scaled.name), *scaled.stride, tensor("logits"), row_stride(problem)},
-                  {inverse_temperature(problem)}, plan);
+  const Argument length = sizes_of(problem).length, factor = inverse_temperature(problem);
+  plan.over_rows_of(problem, "eager_scale_logits",
+                    arguments(matrix_of(scaled, problem), matrix_of("logits", problem), length, factor));
   if (pass == Pass::forward) {
     const std::string largest = plan.vector("largest", problem.rows).name, sum = plan.vector("sum", problem.rows).name;
     plan.row_reduction("eager_maximum", largest, scaled, 1);
     plan.over_rows("eager_subtract_rows", {shifted, scaled}, {largest});
     plan.over_rows("eager_exponential", {powers, shifted});
     plan.row_reduction("eager_sum", sum, powers, 1);
-    add_over_logits("eager_gather",
-                    {tensor("lse"), tensor("logp"), tensor(scaled.name), *scaled.stride, tensor(sum), tensor(largest),
-                     tensor("completion_ids"), mask_of(problem)},
-                    {}, plan);
+    plan.over_rows_of(problem, "eager_gather",
+                      arguments(tensor("lse"), tensor("logp"), matrix_of(scaled, problem), tensor(sum), tensor(largest),
+                                tensor("completion_ids"), mask_of(problem)));
     add_token_losses("eager_", plan);
     return;
   }
@@ -209,10 +196,9 @@ void add_eager(EagerPlan& plan, Pass pass) {
   plan.over_rows("eager_subtract_rows", {shifted, scaled}, {"lse"});
   plan.over_rows("eager_exponential", {powers, shifted});
   plan.over_rows("eager_subtract_from_label", {change, powers}, {"completion_ids"});
-  add_over_logits("eager_scale_gradient",
-                  {tensor(gradient_name(problem)), row_stride(problem), tensor(change.name), *change.stride,
-                   tensor("dlogp"), mask_of(problem)},
-                  {inverse_temperature(problem)}, plan);
+  plan.over_rows_of(problem, "eager_scale_gradient",
+                    arguments(matrix_of(gradient_name(problem), problem), matrix_of(change, problem), tensor("dlogp"),
+                              mask_of(problem), length, factor));
   add_last_positions("eager_", plan);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/catalog/eager_plan.hpp"
+#include "kernels/grpo_loss/grpo_loss_arguments.hpp"
 
 namespace kernels::grpo_loss {
 

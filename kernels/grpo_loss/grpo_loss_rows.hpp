@@ -23,11 +23,10 @@ using T = tile::ELEMENT;
 constexpr int reduction = REDUCTION;
 
 // lse and logp of each token, 0 where it has no mask.
-TILE_FN void log_probabilities(tile::Machine& machine, const T* logits, std::int64_t stride, const std::int64_t* ids,
-                               const float* mask, float* lse, float* logp, std::int64_t rows,
-                               std::int64_t rows_per_program, std::int64_t columns, std::int64_t length,
+TILE_FN void log_probabilities(tile::RowMachine& machine, tile::Matrix<const T> logits, const std::int64_t* ids,
+                               const float* mask, float* lse, float* logp, std::int64_t length,
                                float inverse_temperature) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+  machine.for_rows([&](auto block) {
     const auto none = block.each_row([](int) { return 0.0f; });
     const auto present = has_mask ? block.load_column(mask) : block.each_row([](int) { return 1.0f; });
     if (!block.any([&](int row) { return present[row] != 0.0f; })) {
@@ -35,7 +34,7 @@ TILE_FN void log_probabilities(tile::Machine& machine, const T* logits, std::int
       block.store_column(logp, none);
       return;
     }
-    const auto x = block.load(logits, stride, [&](std::int64_t row) { return row + row / length; });
+    const auto x = block.load(logits, [&](std::int64_t row) { return row + row / length; });
     const auto at_id = block.gather(x, block.load_indices(ids));
     const auto total = block.exp_sum([&](auto e) { return x[e] * inverse_temperature; });
     const auto kept = [&](int row, float value) { return present[row] != 0.0f ? value : 0.0f; };
@@ -70,12 +69,14 @@ TILE_FN void sequence(tile::Machine& machine, const float* logp, const float* ol
   }
 }
 
-// What the token programs read.
-struct Inputs {
-  const float *logp, *old, *ref, *mask, *advantages, *ratio, *rho, *phi;
-  std::int64_t length, sequences;
-  bool ratio_of_sequence;
-};
+using Inputs = InputsOf<tile::Value>;
+using Upstream = UpstreamOf<tile::Value>;
+
+// The sequence of a row; rows beyond the last one are of the last sequence.
+TILE_FN std::int64_t sequence_of(std::int64_t row, const Inputs& in) {
+  const std::int64_t sequence = row / in.length;
+  return sequence < in.sequences ? sequence : in.sequences - 1;
+}
 
 // A token of a block's row; rows beyond the last one read what is there.
 template <class B>
@@ -83,16 +84,15 @@ TILE_FN auto token_reader(tile::Machine& machine, const B& block, const Inputs& 
   const auto logp = block.load_column(in.logp);
   const auto old = has_old ? block.load_column(in.old) : logp;
   const auto ref = has_kl ? block.load_column(in.ref) : logp;
-  const auto own_ratio = has_ratio && !in.ratio_of_sequence ? block.load_column(in.ratio) : logp;
+  const auto own_ratio = has_ratio && in.ratio_of_sequence == 0 ? block.load_column(in.ratio) : logp;
   return [=, &machine](int row) {
-    const std::int64_t sequence = block.row(row) / in.length;
-    const std::int64_t s = sequence < in.sequences ? sequence : in.sequences - 1;
+    const std::int64_t s = sequence_of(block.row(row), in);
     Token t;
     t.logp = logp[row];
     t.old = old[row];
     t.ref = ref[row];
     t.advantage = machine.scalar(in.advantages + s);
-    t.ratio = !has_ratio ? 1.0f : in.ratio_of_sequence ? machine.scalar(in.ratio + s) : own_ratio[row];
+    t.ratio = !has_ratio ? 1.0f : in.ratio_of_sequence != 0 ? machine.scalar(in.ratio + s) : own_ratio[row];
     t.rho = is_sequence ? machine.scalar(in.rho + s) : tile::exp(t.logp - t.old);
     t.phi = loss_type == 3 ? machine.scalar(in.phi + s) : 0.0f;
     return t;
@@ -100,27 +100,21 @@ TILE_FN auto token_reader(tile::Machine& machine, const B& block, const Inputs& 
 }
 
 // Loss, kl and whether it is clipped of each token, 0 where it has no mask.
-TILE_FN void tokens(tile::Machine& machine, float* losses, float* kls, float* clips, const float* logp,
-                    const float* old, const float* ref, const float* mask, const float* advantages, const float* ratio,
-                    const float* rho, const float* phi, std::int64_t rows, std::int64_t rows_per_program,
-                    std::int64_t length, std::int64_t sequences, std::int64_t ratio_of_sequence, float beta,
-                    float eps_low, float eps_high, float delta, float tau_positive, float tau_negative) {
-  const Inputs in = {logp, old, ref, mask, advantages, ratio, rho, phi, length, sequences, ratio_of_sequence != 0};
-  const Numbers n = {beta, eps_low, eps_high, delta, tau_positive, tau_negative};
-  machine.for_rows(rows, rows_per_program, 1, [&](auto block) {
-    const auto token = token_reader(machine, block, in);
+TILE_FN void tokens(tile::RowMachine& machine, const TokenArguments<tile::Value>& a) {
+  machine.for_rows([&](auto block) {
+    const auto token = token_reader(machine, block, a.in);
     const auto one = block.each_row([](int) { return 1.0f; });
-    const auto present = has_mask ? block.load_column(mask) : one;
+    const auto present = has_mask ? block.load_column(a.in.mask) : one;
     const auto kept = [&](int row, float value) { return present[row] != 0.0f ? value : 0.0f; };
-    block.store_column(losses, block.each_row([&](int row) {
+    block.store_column(a.losses, block.each_row([&](int row) {
       const Token t = token(row);
-      float loss = policy_loss(t, n) * (loss_type == 3 ? 1.0f : t.ratio);
-      if constexpr (has_kl) loss += n.beta * divergence(t);
+      float loss = policy_loss(t, a.numbers) * (loss_type == 3 ? 1.0f : t.ratio);
+      if constexpr (has_kl) loss += a.numbers.beta * divergence(t);
       return kept(row, loss);
     }));
-    block.store_column(clips, block.each_row([&](int row) { return kept(row, is_clipped(token(row), n)); }));
+    block.store_column(a.clips, block.each_row([&](int row) { return kept(row, is_clipped(token(row), a.numbers)); }));
     if constexpr (has_kl) {
-      block.store_column(kls, block.each_row([&](int row) { return kept(row, divergence(token(row))); }));
+      block.store_column(a.kls, block.each_row([&](int row) { return kept(row, divergence(token(row))); }));
     }
   });
 }
@@ -177,41 +171,39 @@ TILE_FN void reduce(tile::Machine& machine, float* loss, float* kl, float* clip,
   block.store_column(clip, block.each_row([&](int row) { return clips[row] / all; }));
 }
 
-// The gradient of a token's loss before reduction; 0 where it has no mask.
+// The gradient of a token's loss before reduction; 0 where it has no mask. `all`: the sum of counts where the reduction needs it.
 template <class B>
-TILE_FN auto upstream(tile::Machine& machine, const B& block, const float* dloss, const float* mask,
-                      const float* counts, float all, std::int64_t length, std::int64_t sequences, float normalizer) {
+TILE_FN auto upstream(tile::Machine& machine, const B& block, const Upstream& from, float all, const Inputs& in) {
   const auto one = block.each_row([](int) { return 1.0f; });
-  const auto present = has_mask ? block.load_column(mask) : one;
-  const auto own = reduction == 0 ? block.load_column(dloss) : one;
+  const auto present = has_mask ? block.load_column(in.mask) : one;
+  const auto own = reduction == 0 ? block.load_column(from.dloss) : one;
   return block.each_row([&](int row) {
     if (present[row] == 0.0f) return 0.0f;
     if constexpr (reduction == 0) return own[row];
-    const std::int64_t sequence = block.row(row) / length;
-    const std::int64_t s = sequence < sequences ? sequence : sequences - 1;
-    return machine.scalar(dloss) *
-           weight_of(machine.scalar(counts + s), all, float(sequences), float(length), normalizer);
+    const float count = machine.scalar(from.counts + sequence_of(block.row(row), in));
+    return machine.scalar(from.dloss) * weight_of(count, all, float(in.sequences), float(in.length), from.normalizer);
   });
 }
 
 // What reaches this program's sequence-level ratio: the sum over its tokens of their upstream gradients times their ratios.
-TILE_FN void sequence_gradient(tile::Machine& machine, float* out, const float* dloss, const float* mask,
-                               const float* ratio, const float* counts, std::int64_t length, std::int64_t sequences,
-                               std::int64_t ratio_of_sequence, float normalizer) {
-  const std::int64_t s = machine.program(), first = s * length;
-  const auto m = machine.row(mask + first);
-  const auto r = machine.row(ratio + first);
-  const auto d = machine.row(dloss + first);
-  const float weight = reduction == 0 ? 1.0f
-                                      : machine.scalar(dloss) * weight_of(machine.scalar(counts + s),
-                                                                          all_tokens(machine, counts, sequences),
-                                                                          float(sequences), float(length), normalizer);
-  const float common = has_ratio && ratio_of_sequence != 0 ? machine.scalar(ratio + s) * weight : weight;
-  const auto block = machine.one_row(length);
+TILE_FN void sequence_gradient(tile::Machine& machine, float* out, const Upstream& from, const Inputs& in) {
+  const std::int64_t s = machine.program(), first = s * in.length;
+  const auto m = machine.row(in.mask + first);
+  const auto r = machine.row(in.ratio + first);
+  const auto d = machine.row(from.dloss + first);
+  const auto weight = [&] {
+    if constexpr (reduction == 0) return 1.0f;
+    return machine.scalar(from.dloss) * weight_of(machine.scalar(from.counts + s),
+                                                  all_tokens(machine, from.counts, in.sequences), float(in.sequences),
+                                                  float(in.length), from.normalizer);
+  }();
+  const bool is_common = has_ratio && in.ratio_of_sequence != 0;
+  const float common = is_common ? machine.scalar(in.ratio + s) * weight : weight;
+  const auto block = machine.one_row(in.length);
   const auto sum = block.sum([&](auto e) {
     auto term = tile::constant(common);
     if constexpr (reduction == 0) term = term * d[e];
-    if (has_ratio && ratio_of_sequence == 0) term = term * r[e];
+    if (has_ratio && !is_common) term = term * r[e];
     if constexpr (has_mask) term = tile::select(m[e] == 0.0f, 0.0f, term);
     return term;
   });
@@ -219,47 +211,39 @@ TILE_FN void sequence_gradient(tile::Machine& machine, float* out, const float* 
 }
 
 // dlogp of each token: d loss / d (logits / temperature) is dlogp ([column is the token's] - p).
-TILE_FN void token_gradients(tile::Machine& machine, float* dlogp, const float* dloss, const float* counts,
-                             const float* sequence_gradients, const float* logp, const float* old, const float* ref,
-                             const float* mask, const float* advantages, const float* ratio, const float* rho,
-                             const float* phi, std::int64_t rows, std::int64_t rows_per_program, std::int64_t length,
-                             std::int64_t sequences, std::int64_t ratio_of_sequence, float beta, float eps_low,
-                             float eps_high, float delta, float tau_positive, float tau_negative, float normalizer) {
-  const Inputs in = {logp, old, ref, mask, advantages, ratio, rho, phi, length, sequences, ratio_of_sequence != 0};
-  const Numbers n = {beta, eps_low, eps_high, delta, tau_positive, tau_negative};
-  const float all = reduction == 2 ? all_tokens(machine, counts, sequences) : 0.0f;
-  machine.for_rows(rows, rows_per_program, 1, [&](auto block) {
-    const auto token = token_reader(machine, block, in);
-    const auto above = upstream(machine, block, dloss, mask, counts, all, length, sequences, normalizer);
-    block.store_column(dlogp, block.each_row([&](int row) {
+TILE_FN void token_gradients(tile::RowMachine& machine, const TokenGradientArguments<tile::Value>& a) {
+  const float all = reduction == 2 ? all_tokens(machine, a.upstream.counts, a.in.sequences) : 0.0f;
+  machine.for_rows([&](auto block) {
+    const auto token = token_reader(machine, block, a.in);
+    const auto above = upstream(machine, block, a.upstream, all, a.in);
+    block.store_column(a.dlogp, block.each_row([&](int row) {
       const Token t = token(row);
-      const std::int64_t sequence = block.row(row) / length;
-      const std::int64_t s = sequence < sequences ? sequence : sequences - 1;
-      float gradient = policy_gradient(t, n);
+      const std::int64_t s = sequence_of(block.row(row), a.in);
+      float gradient = policy_gradient(t, a.numbers);
       if constexpr (is_sequence) {
-        gradient *= machine.scalar(sequence_gradients + s) / tile::maximum(machine.scalar(counts + s), 1.0f);
+        gradient *=
+            machine.scalar(a.sequence_gradients + s) / tile::maximum(machine.scalar(a.upstream.counts + s), 1.0f);
       } else {
         gradient *= above[row] * (loss_type == 3 ? 1.0f : t.ratio);
       }
-      if constexpr (has_kl) gradient += n.beta * divergence_gradient(t) * above[row];
+      if constexpr (has_kl) gradient += a.numbers.beta * divergence_gradient(t) * above[row];
       return gradient;
     }));
   });
 }
 
 // Gradients of the tokens' logits, which may lie where the logits do; zeros for tokens without mask.
-TILE_FN void backward(tile::Machine& machine, T* out, std::int64_t out_stride, const T* logits, std::int64_t stride,
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> out, tile::Matrix<const T> logits,
                       const std::int64_t* ids, const float* mask, const float* lse, const float* dlogp,
-                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, std::int64_t length,
-                      float inverse_temperature) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+                      std::int64_t length, float inverse_temperature) {
+  machine.for_rows([&](auto block) {
     const auto place = [&](std::int64_t row) { return row + row / length; };
     const auto present = has_mask ? block.load_column(mask) : block.each_row([](int) { return 1.0f; });
     if (!block.any([&](int row) { return present[row] != 0.0f; })) {
-      block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(out, out_stride, place));
+      block.map([&](auto) { return tile::constant(0.0f); }, block.rows_of(out, place));
       return;
     }
-    const auto x = block.load(logits, stride, place);
+    const auto x = block.load(logits, place);
     const auto id = block.load_indices(ids);
     const auto level = block.load_column(lse);
     const auto gradient = block.load_column(dlogp);
@@ -270,16 +254,15 @@ TILE_FN void backward(tile::Machine& machine, T* out, std::int64_t out_stride, c
           const auto change = tile::subtract_at(p * -scale[e], id, e, -scale[e]);
           return tile::select(present[e] != 0.0f, change, 0.0f);
         },
-        block.rows_of(out, out_stride, place));
+        block.rows_of(out, place));
   });
 }
 
 // Zeros in every row that predicts nothing: the last of each sequence's length + 1.
-TILE_FN void last_positions(tile::Machine& machine, T* out, std::int64_t out_stride, std::int64_t rows,
-                            std::int64_t rows_per_program, std::int64_t columns, std::int64_t length) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+TILE_FN void last_positions(tile::RowMachine& machine, tile::Matrix<T> out, std::int64_t length) {
+  machine.for_rows([&](auto block) {
     block.map([&](auto) { return tile::constant(0.0f); },
-              block.rows_of(out, out_stride, [&](std::int64_t row) { return row * (length + 1) + length; }));
+              block.rows_of(out, [&](std::int64_t row) { return row * (length + 1) + length; }));
   });
 }
 

@@ -10,6 +10,7 @@
 // old is logp itself, a constant.
 #pragma once
 
+#include "kernels/grpo_loss/grpo_loss_arguments.hpp"
 #include "kernels/tile/tile.hpp"
 
 #ifndef LOSS_TYPE
@@ -43,10 +44,7 @@ constexpr int loss_type = LOSS_TYPE;
 constexpr bool is_sequence = IS_SEQUENCE != 0, has_old = HAS_OLD != 0, has_mask = HAS_MASK != 0, has_kl = HAS_KL != 0;
 constexpr bool has_ratio = HAS_RATIO != 0, has_delta = HAS_DELTA != 0, corrects_kl = CORRECTS_KL != 0;
 
-// Numbers of the options. `eps_high` is the bound itself for cispo, its distance from 1 otherwise.
-struct Numbers {
-  float beta, eps_low, eps_high, delta, tau_positive, tau_negative;
-};
+using Numbers = NumbersOf<tile::Value>;
 
 struct Token {
   float logp, old, ref, advantage, ratio, rho, phi;

@@ -15,15 +15,14 @@ namespace layer_norm {
 
 using T = tile::ELEMENT;
 
-// Rows program * rows_per_program and on of y, mean and rstd.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
-                     const T* weight, const T* bias, float* mean, float* rstd, std::int64_t rows,
-                     std::int64_t rows_per_program, std::int64_t columns, float eps) {
-  const auto w = machine.row(weight, columns);
-  const auto b = machine.row(bias, columns);
-  const float share = 1.0f / tile::count(columns);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto first = block.load(x, x_stride);
+// The program's rows of y, mean and rstd.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<const T> x, const T* weight,
+                     const T* bias, float* mean, float* rstd, float eps) {
+  const auto w = machine.row(weight, machine.columns());
+  const auto b = machine.row(bias, machine.columns());
+  const float share = 1.0f / tile::count(machine.columns());
+  machine.for_rows([&](auto block) {
+    const auto first = block.load(x);
     const auto value = [&](auto e) { return first[e]; };
     block.sum_then(value, [&](const auto& present, const auto& sum) {
       const auto kept = present.keep(first);
@@ -36,25 +35,23 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
       const auto r = present.each_row([&](int row) { return tile::rsqrt(squares[row] * share + eps); });
       present.store_column(mean, center);
       present.store_column(rstd, r);
-      present.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, present.rows_of(y, y_stride));
+      present.map([&](auto e) { return (kept[e] - center[e]) * r[e] * w[e] + b[e]; }, present.rows_of(y));
     });
   });
 }
 
 // The same rows of dx, and this program's row of dw_partial and db_partial (programs x columns each).
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* x, std::int64_t x_stride, const T* weight, const float* mean, const float* rstd,
-                      float* dw_partial, float* db_partial, std::int64_t rows, std::int64_t rows_per_program,
-                      std::int64_t columns) {
-  const auto w = machine.row(weight, columns);
-  const float share = 1.0f / tile::count(columns);
-  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, columns);
-  const auto db = machine.accumulator(db_partial + machine.program() * columns, columns);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy, tile::Matrix<const T> x,
+                      const T* weight, const float* mean, const float* rstd, float* dw_partial, float* db_partial) {
+  const auto w = machine.row(weight, machine.columns());
+  const float share = 1.0f / tile::count(machine.columns());
+  const auto dw = machine.own_sums(dw_partial);
+  const auto db = machine.own_sums(db_partial);
+  machine.for_rows([&](auto block) {
     const auto center = block.load_column(mean);  // first: on their way while the rows are waited for
     const auto r = block.load_column(rstd);
-    const auto first_g = block.load(dy, dy_stride);
-    const auto first_x = block.load(x, x_stride);
+    const auto first_g = block.load(dy);
+    const auto first_x = block.load(x);
     const auto sums = block.sums([&](auto e) {
       const auto g = first_g[e] * w[e];
       return tile::results(g * ((first_x[e] - center[e]) * r[e]), g);
@@ -68,7 +65,7 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
           const auto h = (v[e] - center[e]) * r[e];
           return tile::results((g[e] * w[e] - (h * along[e] + level[e])) * r[e], g[e] * h, g[e]);
         },
-        block.rows_of(dx, dx_stride), block.sum_into(dw), block.sum_into(db));
+        block.rows_of(dx), block.sum_into(dw), block.sum_into(db));
   });
 }
 

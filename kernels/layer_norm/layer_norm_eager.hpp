@@ -13,14 +13,13 @@ namespace layer_norm_eager {
 using T = tile::ELEMENT;
 
 // out = (x - mean[row]) * rstd[row]: a framework has it from the forward pass; as many bytes, one launch.
-TILE_FN void normalize(tile::Machine& m, float* out, std::int64_t out_stride, const T* x, std::int64_t x_stride,
-                       const float* mean, const float* rstd, std::int64_t rows, std::int64_t rows_per_program,
-                       std::int64_t columns) {
-  m.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(x, x_stride);
+TILE_FN void normalize(tile::RowMachine& m, tile::Matrix<float> out, tile::Matrix<const T> x, const float* mean,
+                       const float* rstd) {
+  m.for_rows([&](auto block) {
+    const auto v = block.load(x);
     const auto center = block.load_column(mean);
     const auto r = block.load_column(rstd);
-    block.map([&](auto e) { return (v[e] - center[e]) * r[e]; }, block.rows_of(out, out_stride));
+    block.map([&](auto e) { return (v[e] - center[e]) * r[e]; }, block.rows_of(out));
   });
 }
 

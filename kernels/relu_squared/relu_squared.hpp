@@ -13,28 +13,26 @@ namespace relu_squared {
 
 using T = tile::ELEMENT;
 
-// Rows program * rows_per_program and on of y.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
-                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto v = block.load(x, x_stride);
+// The program's rows of y.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<const T> x) {
+  machine.for_rows([&](auto block) {
+    const auto v = block.load(x);
     block.map(
         [&](auto e) {
           const auto positive = tile::relu(v[e]);
           return positive * positive;
         },
-        block.rows_of(y, y_stride));
+        block.rows_of(y));
   });
 }
 
 // The same rows of dx, which may lie where dy does.
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* x, std::int64_t x_stride, std::int64_t rows, std::int64_t rows_per_program,
-                      std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto g = block.load(dy, dy_stride);
-    const auto v = block.load(x, x_stride);
-    block.map([&](auto e) { return 2.0f * tile::relu(v[e]) * g[e]; }, block.rows_of(dx, dx_stride));
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy,
+                      tile::Matrix<const T> x) {
+  machine.for_rows([&](auto block) {
+    const auto g = block.load(dy);
+    const auto v = block.load(x);
+    block.map([&](auto e) { return 2.0f * tile::relu(v[e]) * g[e]; }, block.rows_of(dx));
   });
 }
 

@@ -12,11 +12,9 @@ namespace relu_squared_eager {
 using T = tile::ELEMENT;
 
 // out = gradient where a > 0, otherwise 0.
-TILE_FN void relu_backward(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                           std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                           std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
-                      [](auto g, auto x) { return tile::select(x > 0.0f, g, 0.0f); });
+TILE_FN void relu_backward(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> gradient,
+                           tile::Matrix<const T> a) {
+  tile::eager::binary(m, out, gradient, a, [](auto g, auto x) { return tile::select(x > 0.0f, g, 0.0f); });
 }
 
 }  // namespace relu_squared_eager

@@ -21,14 +21,13 @@ using T = tile::ELEMENT;
 using Rstd = tile::Rstd<T>;
 constexpr bool has_weight = HAS_WEIGHT != 0;
 
-// Rows program * rows_per_program and on of y and rstd.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
-                     const T* weight, Rstd* rstd, std::int64_t rows, std::int64_t rows_per_program,
-                     std::int64_t columns, float eps, float offset) {
-  const auto w = machine.row(weight, has_weight ? columns : 0);
-  const float share = 1.0f / tile::count(columns);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto first = block.load(x, x_stride);
+// The program's rows of y and rstd.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<const T> x, const T* weight, Rstd* rstd,
+                     float eps, float offset) {
+  const auto w = machine.row(weight, has_weight ? machine.columns() : 0);
+  const float share = 1.0f / tile::count(machine.columns());
+  machine.for_rows([&](auto block) {
+    const auto first = block.load(x);
     const auto square = [&](auto e) {
       const auto v = first[e];
       return v * v;
@@ -44,22 +43,21 @@ TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const 
             if constexpr (!has_weight) return v;
             return v * tile::scale<T>(w[e], offset);
           },
-          present.rows_of(y, y_stride));
+          present.rows_of(y));
     });
   });
 }
 
 // The same rows of dx, which may lie where dy does, and this program's row of dw_partial (programs x columns).
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* x, std::int64_t x_stride, const T* weight, const Rstd* rstd, float* dw_partial,
-                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float offset) {
-  const auto w = machine.row(weight, has_weight ? columns : 0);
-  const float share = 1.0f / tile::count(columns);
-  const auto dw = machine.accumulator(dw_partial + machine.program() * columns, has_weight ? columns : 0);
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy, tile::Matrix<const T> x,
+                      const T* weight, const Rstd* rstd, float* dw_partial, float offset) {
+  const auto w = machine.row(weight, has_weight ? machine.columns() : 0);
+  const float share = 1.0f / tile::count(machine.columns());
+  const auto dw = machine.own_sums(dw_partial, has_weight);
+  machine.for_rows([&](auto block) {
     const auto r = block.load_column(rstd);  // first: on its way while the rows are waited for
-    const auto first_g = block.load(dy, dy_stride);
-    const auto first_x = block.load(x, x_stride);
+    const auto first_g = block.load(dy);
+    const auto first_x = block.load(x);
     const auto product = [&](auto e, auto g) {
       if constexpr (!has_weight) return g;
       return g * (w[e] + offset);
@@ -72,9 +70,9 @@ TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, con
       const auto gradient = [&](auto e) { return product(e, g[e]) * r[e] + v[e] * k[e]; };
       if constexpr (has_weight) {
         present.map([&](auto e) { return tile::results(gradient(e), g[e] * tile::normalized<T>(v[e], r[e])); },
-                    present.rows_of(dx, dx_stride), present.sum_into(dw));
+                    present.rows_of(dx), present.sum_into(dw));
       } else {
-        present.map(gradient, present.rows_of(dx, dx_stride));
+        present.map(gradient, present.rows_of(dx));
       }
     });
   });

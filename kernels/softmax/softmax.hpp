@@ -15,30 +15,28 @@ namespace softmax {
 
 using T = tile::ELEMENT;
 
-// Rows program * rows_per_program and on of y.
-TILE_FN void forward(tile::Machine& machine, T* y, std::int64_t y_stride, const T* x, std::int64_t x_stride,
-                     std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto first = block.load(x, x_stride);
+// The program's rows of y.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> y, tile::Matrix<const T> x) {
+  machine.for_rows([&](auto block) {
+    const auto first = block.load(x);
     const auto total = block.exp_sum([&](auto e) { return first[e]; });
     const auto share = block.each_row([&](int row) { return 1.0f / total.sum[row]; });
     const auto kept = block.keep(first);
-    block.map([&](auto e) { return tile::exp(kept[e] - total.maximum[e]) * share[e]; }, block.rows_of(y, y_stride));
+    block.map([&](auto e) { return tile::exp(kept[e] - total.maximum[e]) * share[e]; }, block.rows_of(y));
   });
 }
 
 // The same rows of dx.
-TILE_FN void backward(tile::Machine& machine, T* dx, std::int64_t dx_stride, const T* dy, std::int64_t dy_stride,
-                      const T* y, std::int64_t y_stride, std::int64_t rows, std::int64_t rows_per_program,
-                      std::int64_t columns) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto first_g = block.load(dy, dy_stride);
-    const auto first_y = block.load(y, y_stride);
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> dx, tile::Matrix<const T> dy,
+                      tile::Matrix<const T> y) {
+  machine.for_rows([&](auto block) {
+    const auto first_g = block.load(dy);
+    const auto first_y = block.load(y);
     const auto product = [&](auto e) { return first_g[e] * first_y[e]; };
     block.sum_then(product, [&](const auto& present, const auto& dot) {
       const auto g = present.keep(first_g);
       const auto p = present.keep(first_y);
-      present.map([&](auto e) { return p[e] * (g[e] - dot[e]); }, present.rows_of(dx, dx_stride));
+      present.map([&](auto e) { return p[e] * (g[e] - dot[e]); }, present.rows_of(dx));
     });
   });
 }

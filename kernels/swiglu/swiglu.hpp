@@ -14,30 +14,28 @@ namespace swiglu {
 
 using T = tile::ELEMENT;
 
-// Rows program * rows_per_program and on of c.
-TILE_FN void forward(tile::Machine& machine, T* c, std::int64_t c_stride, const T* a, std::int64_t a_stride, const T* b,
-                     std::int64_t b_stride, std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns,
+// The program's rows of c.
+TILE_FN void forward(tile::RowMachine& machine, tile::Matrix<T> c, tile::Matrix<const T> a, tile::Matrix<const T> b,
                      float gate_multiplier) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto gate = block.load(a, a_stride);
-    const auto up = block.load(b, b_stride);
+  machine.for_rows([&](auto block) {
+    const auto gate = block.load(a);
+    const auto up = block.load(b);
     block.map(
         [&](auto e) {
           const auto x = gate[e] * gate_multiplier;
           return tile::rounded<T>(tile::silu(x)) * up[e];
         },
-        block.rows_of(c, c_stride));
+        block.rows_of(c));
   });
 }
 
 // The same rows of da and db, which may lie where a and b do.
-TILE_FN void backward(tile::Machine& machine, T* da, std::int64_t da_stride, T* db, std::int64_t db_stride, const T* dc,
-                      std::int64_t dc_stride, const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride,
-                      std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns, float gate_multiplier) {
-  machine.for_rows(rows, rows_per_program, columns, [&](auto block) {
-    const auto gradient = block.load(dc, dc_stride);
-    const auto gate = block.load(a, a_stride);
-    const auto up = block.load(b, b_stride);
+TILE_FN void backward(tile::RowMachine& machine, tile::Matrix<T> da, tile::Matrix<T> db, tile::Matrix<const T> dc,
+                      tile::Matrix<const T> a, tile::Matrix<const T> b, float gate_multiplier) {
+  machine.for_rows([&](auto block) {
+    const auto gradient = block.load(dc);
+    const auto gate = block.load(a);
+    const auto up = block.load(b);
     block.map(
         [&](auto e) {
           const auto x = gate[e] * gate_multiplier;
@@ -46,7 +44,7 @@ TILE_FN void backward(tile::Machine& machine, T* da, std::int64_t da_stride, T* 
           const auto g = gradient[e];
           return tile::results(g * up[e] * gate_multiplier * (silu * (1.0f - s) + s), g * silu);
         },
-        block.rows_of(da, da_stride), block.rows_of(db, db_stride));
+        block.rows_of(da), block.rows_of(db));
   });
 }
 

@@ -12,29 +12,23 @@ namespace swiglu_eager {
 
 using T = tile::ELEMENT;
 
-TILE_FN void silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* a, std::int64_t a_stride,
-                  std::int64_t rows, std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::unary(m, out, out_stride, a, a_stride, rows, rows_per_program, columns,
-                     [](auto x) { return tile::silu(x); });
+TILE_FN void silu(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> a) {
+  tile::eager::unary(m, out, a, [](auto x) { return tile::silu(x); });
 }
 
 // out = gradient * silu(a): the product with a saved silu(a), read from a instead: as many bytes, one launch.
-TILE_FN void multiply_by_silu(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                              std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                              std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
-                      [](auto g, auto x) { return g * tile::rounded<T>(tile::silu(x)); });
+TILE_FN void multiply_by_silu(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> gradient,
+                              tile::Matrix<const T> a) {
+  tile::eager::binary(m, out, gradient, a, [](auto g, auto x) { return g * tile::rounded<T>(tile::silu(x)); });
 }
 
 // out = gradient * silu'(a)
-TILE_FN void silu_backward(tile::Machine& m, T* out, std::int64_t out_stride, const T* gradient,
-                           std::int64_t gradient_stride, const T* a, std::int64_t a_stride, std::int64_t rows,
-                           std::int64_t rows_per_program, std::int64_t columns) {
-  tile::eager::binary(m, out, out_stride, gradient, gradient_stride, a, a_stride, rows, rows_per_program, columns,
-                      [](auto g, auto x) {
-                        const auto s = tile::sigmoid(x);
-                        return g * (s * (1.0f + x * (1.0f - s)));
-                      });
+TILE_FN void silu_backward(tile::RowMachine& m, tile::Matrix<T> out, tile::Matrix<const T> gradient,
+                           tile::Matrix<const T> a) {
+  tile::eager::binary(m, out, gradient, a, [](auto g, auto x) {
+    const auto s = tile::sigmoid(x);
+    return g * (s * (1.0f + x * (1.0f - s)));
+  });
 }
 
 }  // namespace swiglu_eager

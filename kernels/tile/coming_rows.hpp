@@ -1,9 +1,8 @@
 // What a program says of its rows before it walks over them, so that a machine can bring them in.
 #pragma once
 
-#ifdef __CUDACC__
-#include "kernels/tile/cuda_pack.hpp"
-#else
+#include "kernels/tile/arguments.hpp"
+#ifndef __CUDACC__
 #include "kernels/tile/pack.hpp"
 #endif
 
@@ -13,14 +12,13 @@ namespace tile {
 // memory holds of a row; a machine may ask for it long before it needs the answer, and block.facts(coming) gives them to the body.
 template <class T, class Fact, class Wanted>
 struct ComingRows {
-  const T* matrix;
-  std::int64_t stride;
+  Matrix<T> matrix;
   Fact fact;
   Wanted wanted;
 };
 template <class T, class Fact, class Wanted>
-TILE_FN ComingRows<T, Fact, Wanted> coming_rows(const T* matrix, std::int64_t stride, Fact fact, Wanted wanted) {
-  return {matrix, stride, fact, wanted};
+TILE_FN ComingRows<T, Fact, Wanted> coming_rows(Matrix<T> matrix, Fact fact, Wanted wanted) {
+  return {matrix, fact, wanted};
 }
 
 }  // namespace tile

@@ -6,6 +6,7 @@
 // worked on in steps of UNROLL vectors; what is left of them goes through buffers, vector by vector.
 #pragma once
 
+#include "kernels/tile/arguments.hpp"
 #include "kernels/tile/element_types.hpp"
 #include "kernels/tile/results.hpp"
 
@@ -346,6 +347,10 @@ class Block {
     tile.ahead = bytes_ahead(tile.next_block);
     return tile;
   }
+  template <class T, class... Place>
+  TILE_FN auto load(Matrix<T> matrix, Place... place) const {
+    return load(matrix.data, matrix.stride, place...);
+  }
   // A tile that was read once by this block, as it is on the chip.
   template <class T>
   TILE_FN Tile<T, R, false> keep(const Tile<T, R, true>& tile) const {
@@ -367,6 +372,10 @@ class Block {
     for (int r = 0; r < R; ++r) rows.rows[r] = matrix + place(first_row_ + r) * stride;
     rows.ring = ring_;
     return rows;
+  }
+  template <class T, class... Place>
+  TILE_FN auto rows_of(Matrix<T> matrix, Place... place) const {
+    return rows_of(matrix.data, matrix.stride, place...);
   }
   TILE_FN AddRows<R> sum_into(Accumulator accumulator) const { return {accumulator.data}; }
   TILE_FN AddTotal<R> sum_into(Total& total) const { return {&total}; }

@@ -99,20 +99,23 @@ class Machine {
   char* ring_;
 };
 
+// The arguments of a launch, whose slots lie one after another: a struct's are as many as it has members.
 struct ArgumentReader {
   void* const* position;
   template <class A>
   TILE_FN A read() {
-    return *static_cast<const A*>(*position++);
+    const A* argument = static_cast<const A*>(*position);
+    position += (sizeof(A) + 7) / 8;
+    return *argument;
   }
 };
 
 // Decodes the arguments by the program's parameter types and runs the programs [first, last).
 template <auto Program>
-struct Entry;
+struct MachineEntry;
 template <class... A, void (*Program)(Machine&, A...)>
-struct Entry<Program> {
-  TILE_FN Entry(std::int64_t first, std::int64_t last, int worker, A... a) {
+struct MachineEntry<Program> {
+  TILE_FN MachineEntry(std::int64_t first, std::int64_t last, int worker, typename ArgumentOf<A>::type... a) {
     alignas(64) char ring[no_memory ? (16 << 10) : 64];
     char* escaped = ring;
     asm volatile("" : "+r"(escaped) : : "memory");  // what is written there must stay written
@@ -126,7 +129,7 @@ struct Entry<Program> {
   TILE_FN static void run(void* const* arguments, std::int64_t first, std::int64_t last, int worker) {
     ArgumentReader next{arguments};
     // Braces: the elements are evaluated from left to right.
-    Entry{first, last, worker, next.template read<A>()...};
+    MachineEntry{first, last, worker, next.template read<typename ArgumentOf<A>::type>()...};
   }
 };
 

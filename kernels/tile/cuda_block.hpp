@@ -50,6 +50,10 @@ class Block {
     read(tile, matrix != nullptr);
     return tile;
   }
+  template <class T, class... Place>
+  TILE_FN auto load(Matrix<T> matrix, Place... where) const {
+    return load(matrix.data, matrix.stride, where...);
+  }
   // A tile that was read once by this block, as it is on the chip.
   template <class T>
   TILE_FN const Tile<T, Aligned>& keep(const Tile<T, Aligned>& tile) const {
@@ -68,6 +72,10 @@ class Block {
   template <class T, class Place>
   TILE_FN StoreRows<T, Aligned> rows_of(T* matrix, std::int64_t stride, Place where) const {
     return {active_ ? matrix + where(place()) * stride : nullptr};
+  }
+  template <class T, class... Place>
+  TILE_FN auto rows_of(Matrix<T> matrix, Place... where) const {
+    return rows_of(matrix.data, matrix.stride, where...);
   }
   TILE_FN AddTotal sum_into(Total& total) const { return {&total}; }
   TILE_FN AddRows sum_into(const Accumulator& accumulator) const { return {&accumulator}; }

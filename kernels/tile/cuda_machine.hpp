@@ -210,39 +210,56 @@ class Machine {
   Stream stream_;
 };
 
-// The arguments of a launch: a slot of 8 bytes for each, its value at the start.
+// The arguments of a launch: slots of 8 bytes, a struct's as many as it has members.
+template <class A>
+constexpr int slots_of = (sizeof(A) + 7) / 8;
 template <class... A>
 struct Parameters {
-  std::uint64_t slots[sizeof...(A)];
+  std::uint64_t slots[(slots_of<A> + ...)];
 };
 
 struct ParameterReader {
   const std::uint64_t* next;
-
   template <class A>
   TILE_FN A read() {
-    return global(*reinterpret_cast<const A*>(next++));
-  }
-
- private:
-  // Pointers are to global memory, which the compiler can not see from slots.
-  template <class P>
-  static TILE_FN P* global(P* pointer) {
-    return static_cast<P*>(__cvta_global_to_generic(__cvta_generic_to_global(pointer)));
-  }
-  template <class V>
-  static TILE_FN V global(V value) {
-    return value;
+    const A* argument = reinterpret_cast<const A*>(next);
+    next += slots_of<A>;
+    return *argument;
   }
 };
 
-template <class P>
-TILE_FN bool is_aligned(P* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+// Of each slot of an argument, the bits that are set where it is a pointer to something that is not aligned to 16 bytes.
+template <class T>
+struct MisalignedBits {
+  std::uint64_t bits = 0;
+};
+template <class T>
+struct MisalignedBits<T*> {
+  std::uint64_t bits = 15;
+};
+template <class A>
+struct MisalignedBitsOf {
+  using type = MisalignedBits<A>;
+};
+template <template <template <class> class, class...> class Struct, class... T>
+struct MisalignedBitsOf<Struct<Value, T...>> {
+  using type = Struct<MisalignedBits, T...>;
+};
+template <class A>
+TILE_FN std::uint64_t misaligned_bits(const std::uint64_t* slots) {
+  const typename MisalignedBitsOf<A>::type all = {};
+  const auto* bits = reinterpret_cast<const std::uint64_t*>(&all);
+  std::uint64_t found = 0;
+#pragma unroll
+  for (int i = 0; i < slots_of<A>; ++i) found |= slots[i] & bits[i];
+  return found;
 }
-template <class V>
-TILE_FN bool is_aligned(V) {
-  return true;
+template <class... A>
+TILE_FN bool are_aligned(const Parameters<A...>& parameters) {
+  const std::uint64_t* next = parameters.slots;
+  std::uint64_t found = 0;
+  ((found |= misaligned_bits<A>(next), next += slots_of<A>), ...);
+  return found == 0;
 }
 
 // Programmatic dependent launch: a launch may begin before the preceding one has ended. When this returns, that one has ended
@@ -255,20 +272,20 @@ TILE_FN void wait_for_launch_ahead() {
 }
 
 template <auto Program>
-struct Entry;
+struct MachineEntry;
 template <class... A, void (*Program)(Machine&, A...)>
-struct Entry<Program> {
-  using Arguments = Parameters<A...>;
+struct MachineEntry<Program> {
+  using Arguments = Parameters<typename ArgumentOf<A>::type...>;
 
-  TILE_FN explicit Entry(A... a) {
+  TILE_FN MachineEntry(bool aligned, typename ArgumentOf<A>::type... a) {
     if (!rows_from_before || threadIdx.x < threads) wait_for_launch_ahead();
-    Machine machine((is_aligned(a) && ...));
+    Machine machine(aligned);
     Program(machine, a...);
   }
   TILE_FN static void run(const Arguments& parameters) {
     ParameterReader next{parameters.slots};
     // Braces: the elements are evaluated from left to right.
-    Entry{next.template read<A>()...};
+    MachineEntry{are_aligned(parameters), next.template read<typename ArgumentOf<A>::type>()...};
   }
 };
 

@@ -61,7 +61,7 @@ class RowRing {
       const std::int64_t fact = next_fact;
       next_fact = rows.fact(row + step < end ? row + step : row);  // on its way while the slots are waited for
       if (!rows.wanted(fact)) continue;
-      const T* from = rows.matrix + (no_memory ? row % 128 : row) * rows.stride;
+      const T* from = rows.matrix.data + (no_memory ? row % 128 : row) * rows.matrix.stride;
 #pragma unroll 1
       for (int c = 0; c < chunks; ++c) {
         wait_for_phase(empty(slot), phase);

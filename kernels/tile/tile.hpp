@@ -1,5 +1,7 @@
 // The vocabulary that kernels are written in: a program sees rows and an element index, never a thread or a register.
-//   block.load(matrix, stride)              rows of a matrix, to be read as tile[e]
+// A program is a function of a machine and its arguments: tile::RowMachine for a launch over the rows of a matrix, otherwise
+// tile::Machine. Arguments are matrices, pointers, numbers, and structs of these (arguments.hpp) where there are many.
+//   block.load(matrix)                      rows of a matrix (tile::Matrix, or pointer and stride), to be read as tile[e]
 //   block.keep(tile)                        the same rows once they were read: on the chip
 //   block.sum([&](auto e) { ... })          a sum over the columns, one value for each row
 //   block.sum_then(f, [&](const auto& block, const auto& sum) { ... })
@@ -21,24 +23,19 @@
 //   block.any([&](int row) { ... })         a condition that holds for any row of the block: what may be branched on
 //   select(condition, a, b)                 a where a comparison of elements or of rows' values holds
 //   tile::constant(number)                  a number as an element's value
-//   block.load / rows_of(m, stride, place)  the same where the block's row is row place(row) of the matrix
+//   block.load / rows_of(matrix, place)     the same where the block's row is row place(row) of the matrix
 //   machine.row(vector, columns)            one row shared by all rows: indexed by the element's column
 //   machine.accumulator(memory, columns)    sums over rows that live across the blocks of a program
 //   machine.total(), block.sum_into(total)  one sum over everything a program visits; machine.store_total(address, total)
 //   machine.numbers(labels), gather(row, numbers[e], count), machine.scalar(address)
-//   machine.for_rows(rows, per_program, columns, [&](auto block) { ... })
-//   machine.for_rows(rows, per_program, columns, tile::coming_rows(matrix, stride, fact, wanted), body)   says which rows the
-//                                           bodies' first load is of, and of which: wanted(fact(row)), a fact being a whole
-//                                           number that memory holds of a row, which block.facts(coming) gives; nothing may
-//                                           follow the walk
+//   machine.for_rows([&](auto block) { ... })   a RowMachine's blocks of rows, machine.columns() elements long
+//   machine.for_rows(tile::coming_rows(matrix, fact, wanted), body)   says which rows the bodies' first load is of, and of
+//                                           which: wanted(fact(row)), a fact being an integer that memory holds of a row,
+//                                           which block.facts(coming) gives; nothing may follow the walk
 //   machine.one_row(columns); machine.for_stretch(count, per_program, [&](auto block, auto first) { ... }) over a vector
 // A tile, a row and a column (one value for each row) are all indexed by the element, which broadcasts them.
 // What the element index is, a vector of one core or a register of a thread, only the machine's header knows, and which rows
 // a program has: all programs together have all, each once.
 #pragma once
 
-#ifdef __CUDACC__
-#include "kernels/tile/cuda_machine.hpp"
-#else
-#include "kernels/tile/cpu_machine.hpp"
-#endif
+#include "kernels/tile/row_machine.hpp"

@@ -53,9 +53,14 @@ extern "C" float timed_rms_norm(float* y, float* x, float* weight, float* rstd, 
   std::int64_t wanted = (64 << 10) / (columns * 4);
   if (wanted < 1) wanted = 1;
   std::int64_t per_program = (wanted + block - 1) / block * block, programs = (rows + per_program - 1) / per_program;
-  std::int64_t stride = columns, all_rows = rows, all_columns = columns;
-  float eps = 1e-6f, offset = 0;
-  void* arguments[] = {&y, &stride, &x, &stride, &weight, &rstd, &all_rows, &per_program, &all_columns, &eps, &offset};
+  struct {
+    tile::Rows rows;
+    tile::Matrix<float> y, x;
+    float *weight, *rstd;
+    alignas(8) float eps, offset;
+  } slots = {{rows, per_program, columns}, {y, columns}, {x, columns}, weight, rstd, 1e-6f, 0};
+  void* arguments[sizeof slots / 8];
+  for (std::size_t i = 0; i < sizeof slots / 8; ++i) arguments[i] = reinterpret_cast<char*>(&slots) + 8 * i;
   for (std::int64_t i = 0; i < FLUSH_FLOATS; i += 16) flush[i] += 1;
   std::atomic<int> waiting{num_threads};
   std::chrono::steady_clock::time_point begin[num_threads], end[num_threads];

@@ -5,7 +5,8 @@
 //   extern "C" void ENTRY(void* const* arguments, std::int64_t first, std::int64_t last, int worker, int workers,
 //                         void* workspace);
 // and runs the programs [first, last) on worker `worker` of `workers`. arguments[i] points at the value of argument i: a
-// pointer, int32, int64 or float. Programs are split contiguously; a worker whose share is empty is not called.
+// pointer, int32, int64 or float, in slots of 8 bytes that lie one after another, so that several can be read as a struct.
+// Programs are split contiguously; a worker whose share is empty is not called.
 // `workspace` is memory of this worker alone, aligned to 64 bytes, its content undefined; its size is what the optional
 //   extern "C" std::int64_t ENTRY_workspace_bytes(void* const* arguments);
 // returns (none: null). Launches of one call run in order with a barrier between them.

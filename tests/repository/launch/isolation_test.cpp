@@ -190,7 +190,7 @@ TEST_F(Proposed, ThatEndsTheProcessAtAMeasuredSizeAloneIsAnError) {
   const auto device = recorder(kMarker);
   auto session = open(*device);
   const model::Variant variant =
-      proposal(*session, "  machine.for_rows(", "  if (columns == 128) __builtin_trap();\n  machine.for_rows(");
+      proposal(*session, "  machine.for_rows(", "  if (machine.columns() == 128) __builtin_trap();\n  machine.for_rows(");
   const auto subject = session->subject(variant, {"128", "forward"});
   ASSERT_FALSE(subject);
   EXPECT_EQ(subject.error().kind, base::ErrorKind::gate);
