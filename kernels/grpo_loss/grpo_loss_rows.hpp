@@ -78,14 +78,14 @@ TILE_FN std::int64_t sequence_of(std::int64_t row, const Inputs& in) {
   return sequence < in.sequences ? sequence : in.sequences - 1;
 }
 
-// A token of a block's row; rows beyond the last one read what is there.
+// A token of a block's row; rows beyond the last one read what is there. `in` is not copied: on a CPU each call would copy it again.
 template <class B>
 TILE_FN auto token_reader(tile::Machine& machine, const B& block, const Inputs& in) {
   const auto logp = block.load_column(in.logp);
   const auto old = has_old ? block.load_column(in.old) : logp;
   const auto ref = has_kl ? block.load_column(in.ref) : logp;
   const auto own_ratio = has_ratio && in.ratio_of_sequence == 0 ? block.load_column(in.ratio) : logp;
-  return [=, &machine](int row) {
+  return [=, &machine, &in](int row) {
     const std::int64_t s = sequence_of(block.row(row), in);
     Token t;
     t.logp = logp[row];
