@@ -1,11 +1,29 @@
 #include "model/kept_ceilings.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "base/hash.hpp"
 #include "model/device_fields.hpp"
 
 namespace hone::model {
 
 namespace {
+
+constexpr std::int64_t kLeastCacheBytes = std::int64_t{16} << 10, kMostCacheBytes = std::int64_t{64} << 30;
+constexpr double kMostTime_ns = 1e9;  // of a launch or an access to memory
+// A check of the copy is all that a later run measures; what stands beside it must fit it. The fastest matrix units do some
+// 300 operations in the time of one copied byte, a server's cores 50; a cache is read 10 times as fast as memory.
+constexpr double kMostBytesPerCopied = 20, kMostOperationsPerCopied = 4000;
+
+// From where to where the values of a ceiling are believed beside a copy at this rate (0: not known).
+std::pair<double, double> believed(const std::string& name, double copy) {
+  if (name.ends_with("_ns")) return {0, kMostTime_ns};
+  if (!(copy > 0)) return {0, std::numeric_limits<double>::max()};
+  return {copy / kMostBytesPerCopied,
+          copy * (name.ends_with("_flops_per_s") ? kMostOperationsPerCopied : kMostBytesPerCopied)};
+}
 
 std::string hash_of(const Json& content) { return base::content_hash(content.dump_line()); }
 
@@ -35,8 +53,18 @@ void fields(auto& archive, of<KeptCeilings> auto& kept) {
   archive.optional("quick", kept.quick);
   archive.optional("cache_looks", kept.cache_looks);
   archive.required("ceilings", kept.ceilings);
-  for (const auto& [name, ceiling] : kept.ceilings.by_name)
-    archive.check(ceiling.p20 > 0, "ceilings", "rates and times above 0", [name = name] { return name + " with 0"; });
+  const double copy = std::max(kept.ceilings.p50("copy_bytes_per_s"), kept.ceilings.p50("copy_streaming_bytes_per_s"));
+  for (const auto& [name, ceiling] : kept.ceilings.by_name) {
+    const auto shown_with = [&name = name](double value) { return name + " with " + shortest(value); };
+    archive.check(ceiling.p20 > 0, "ceilings", "rates and times above 0", [&] { return shown_with(ceiling.p20); });
+    const auto [least, most] = believed(name, copy);
+    archive.check(least <= ceiling.p20 && ceiling.p80 <= most, "ceilings",
+                  "values from " + shortest(least) + " to " + shortest(most) + " for " + name,
+                  [&] { return shown_with(ceiling.p20 < least ? ceiling.p20 : ceiling.p80); });
+  }
+  const std::int64_t cache = kept.ceilings.effective_last_level_cache_bytes;
+  archive.check(cache == 0 || (cache >= kLeastCacheBytes && cache <= kMostCacheBytes), "ceilings",
+                "a last-level cache of 16 KiB to 64 GiB", [&] { return std::to_string(cache) + " bytes"; });
 }
 
 std::string to_json(const KeptCeilings& kept) { return write_document(kCeilingsSchema, HashedCeilings{kept}).dump(); }

@@ -19,8 +19,9 @@ struct KeptCeilings {
 
 inline constexpr const char* kCeilingsSchema = "hone.ceilings/1";
 
-// A document with the hash of its content. parse_kept_ceilings refuses one whose content does not fit the hash, rates and
-// times that are not above 0, and whatever parse_profile refuses in a profile's ceilings.
+// A document with the hash of its content. parse_kept_ceilings refuses one whose content does not fit the hash, rates that can
+// not stand beside the copy's, times and cache sizes that no device has, and whatever parse_profile refuses in a profile's
+// ceilings.
 std::string to_json(const KeptCeilings& kept);
 base::Result<KeptCeilings> parse_kept_ceilings(const std::string& json, const std::string& where);
 

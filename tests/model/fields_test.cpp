@@ -248,9 +248,42 @@ RC_GTEST_PROP(Fields, OfAnyVariantReadBackAsWritten, ()) { expect_round_trip(&pa
 RC_GTEST_PROP(Fields, OfAnyCeilingsReadBackAsWritten, ()) {
   KeptCeilings kept;
   Filler().fill(kept.ceilings, As::plain);
+  kept.ceilings.effective_last_level_cache_bytes = 0;
+  for (auto& [name, ceiling] : kept.ceilings.by_name) ceiling = {2, 3, 4, ceiling.samples, ceiling.program};
   const auto back = parse_kept_ceilings(to_json(kept), "file");
   RC_ASSERT(back.ok());
   RC_ASSERT(*back == kept);
+}
+
+TEST(KeptCeilings, ThatNoDeviceHasAreRefused) {
+  const auto refused = [](const std::string& name, double p20, double p80, std::int64_t cache = 0) {
+    KeptCeilings kept;
+    kept.ceilings.by_name = {{"copy_bytes_per_s", {1e10, 1.1e10, 1.2e10, 12, ""}},
+                             {"copy_streaming_bytes_per_s", {5e10, 5.5e10, 5.6e10, 12, ""}},
+                             {"read_bytes_per_s", {4e10, 4e10, 4e10, 12, ""}},
+                             {"fma_flops_per_s", {1e13, 1e13, 1e13, 12, ""}},
+                             {"launch_latency_ns", {500, 700, 5e5, 12, ""}}};
+    if (!name.empty()) kept.ceilings.by_name[name] = {p20, (p20 + p80) / 2, p80, 12, ""};
+    kept.ceilings.effective_last_level_cache_bytes = cache;
+    const auto read = parse_kept_ceilings(to_json(kept), "file");
+    return read ? "" : read.error().where + ": " + read.error().found;
+  };
+  EXPECT_EQ(refused("", 0, 0), "");
+  EXPECT_EQ(refused("", 0, 0, std::int64_t{32} << 20), "");
+  for (const char* rate : {"read_bytes_per_s", "write_bytes_per_s", "write_streaming_bytes_per_s", "l2_bytes_per_s",
+                           "fma_flops_per_s", "matrix_bf16_flops_per_s"}) {
+    EXPECT_EQ(refused(rate, 0, 4e10), std::string("file, field content.ceilings: ") + rate + " with 0");
+    EXPECT_NE(refused(rate, -4e10, 4e10), "");
+    EXPECT_EQ(refused(rate, 1e9, 4e10), std::string("file, field content.ceilings: ") + rate + " with 1e+09");
+    EXPECT_EQ(refused(rate, 4e10, 3e14), std::string("file, field content.ceilings: ") + rate + " with 3e+14");
+    EXPECT_NE(refused(rate, std::nan(""), std::nan("")), "");
+    EXPECT_EQ(refused(rate, 4e9, 1e12), "");
+  }
+  EXPECT_NE(refused("read_bytes_per_s", 4e10, 21 * 5.5e10), "");
+  EXPECT_NE(refused("memory_latency_ns", 100, 2e9), "");
+  EXPECT_EQ(refused("memory_latency_ns", 100, 300), "");
+  for (const std::int64_t cache : {std::int64_t{-1}, std::int64_t{1}, std::int64_t{1} << 40})
+    EXPECT_NE(refused("", 0, 0, cache), "") << cache;
 }
 
 }  // namespace
