@@ -4,9 +4,12 @@
 
 #include "cli/bench_table.hpp"
 #include "cli/schemas.hpp"
+#include "model/kept_ceilings.hpp"
+#include "repository/native/settings_store.hpp"
 #include "stages/compare/compare.hpp"
 #include "stages/optimize/proposer.hpp"
 #include "tests/cli/program_fixture.hpp"
+#include "tests/support/golden.hpp"
 
 namespace hone::cli {
 namespace {
@@ -20,6 +23,72 @@ using Json = nlohmann::json;
 TEST(Schemas, UseNoKeywordThatTheCheckDoesNotKnow) {
   ASSERT_GT(test::schema_names().size(), 15u);
   for (const std::string& name : test::schema_names()) EXPECT_THAT(test::unknown_keywords(name), IsEmpty()) << name;
+}
+
+std::string path_of(const std::string& schema) {
+  return std::string(HONE_SOURCE_DIR) + "/docs/schemas/" + schema + ".schema.json";
+}
+
+// A schema stands alone: what it takes from another is copied into its $defs as "profile.ceilings", or as "profile.document" where
+// it is the whole.
+class Bundle {
+ public:
+  explicit Bundle(const std::string& name) : bundle_(read(name)) {
+    const Tree all = bundle_.value("$defs", Tree::object());
+    Tree own = Tree::object();
+    for (const auto& [key, definition] : all.items())
+      if (key.find('.') == std::string::npos) own[key] = definition;
+    bundle_.erase("$defs");
+    if (!own.empty()) bundle_["$defs"] = own;
+    const Tree schema = bundle_;
+    copy_what_is_named(schema);
+  }
+  std::string text() const { return bundle_.dump(2) + "\n"; }
+
+ private:
+  using Tree = nlohmann::ordered_json;
+  static constexpr const char* kDefinitions = "#/$defs/";
+
+  static Tree read(const std::string& name) {
+    std::ifstream in(path_of(name));
+    return Tree::parse(in);
+  }
+  static std::string named_in(const Tree& reference) {
+    return reference.get<std::string>().substr(std::string(kDefinitions).size());
+  }
+
+  void copy_what_is_named(const Tree& schema) {
+    for (const auto& [key, value] : schema.items()) {
+      if (value.is_structured()) copy_what_is_named(value);
+      if (key != "$ref") continue;
+      const std::string name = named_in(value);
+      const std::size_t dot = name.find('.');
+      if (dot == std::string::npos || bundle_.value("$defs", Tree::object()).contains(name)) continue;
+      const Tree copy = definition(name.substr(0, dot), name.substr(dot + 1));
+      bundle_["$defs"][name] = copy;
+      copy_what_is_named(copy);
+    }
+  }
+  static Tree definition(const std::string& of, const std::string& name) {
+    const Tree whole = read(of);
+    Tree found = name == "document" ? whole : whole.at("$defs").at(name);
+    for (const char* key : {"$schema", "$id", "$defs"}) found.erase(key);
+    lead_to(found, of);
+    return found;
+  }
+  static void lead_to(Tree& schema, const std::string& of) {
+    for (auto& [key, value] : schema.items()) {
+      if (value.is_structured()) lead_to(value, of);
+      if (key == "$ref" && named_in(value).find('.') == std::string::npos)
+        value = kDefinitions + of + "." + named_in(value);
+    }
+  }
+
+  Tree bundle_;
+};
+
+TEST(Schemas, StandAlone) {
+  for (const std::string& name : test::schema_names()) test::expect_golden(path_of(name), Bundle(name).text());
 }
 
 TEST(Schemas, DescribeEverySavedDocument) {
@@ -42,6 +111,12 @@ TEST(Schemas, DescribeEverySavedDocument) {
   model::Ceilings ceilings;
   ceilings.by_name["copy_bytes_per_s"] = {1, 2, 3, 10};
   EXPECT_THAT(test::schema_faults("bench", bench_json({timed, absent}, ceilings)), IsEmpty());
+  EXPECT_THAT(test::schema_faults("ceilings", model::to_json({"cpu AMD EPYC", "1", false, 2, ceilings})), IsEmpty());
+  base::MemoryFiles files;
+  const auto settings = repository::native::SettingsStore(files, "/settings")
+                            .text_with("rms_norm", {"AMD EPYC", "fp32", test::sample_variant(), "", "", ""});
+  ASSERT_TRUE(settings);
+  EXPECT_THAT(test::schema_faults("settings", *settings), IsEmpty());
 }
 
 // A key that a writer adds, and a schema does not name, fails here and in every test that reads a document.

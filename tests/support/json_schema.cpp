@@ -45,12 +45,14 @@ class Check {
  public:
   std::vector<std::string> faults;
 
-  void check(const Json& schema, const Json& root, const Json& value, const std::string& place) {
+  explicit Check(const Json& root) : root_(root) {}
+
+  void check(const Json& schema, const Json& value, const std::string& place) {
     if (schema.contains("$ref")) {
-      const auto [target, target_root] = resolved(schema["$ref"].get<std::string>(), root);
-      if (target == nullptr)
-        return fault(place, "a reference to " + schema["$ref"].get<std::string>() + " that leads nowhere");
-      check(*target, *target_root, value, place);
+      const std::string reference = schema["$ref"].get<std::string>();
+      const Json::json_pointer pointer(reference.starts_with("#") ? reference.substr(1) : "/" + reference);
+      if (!root_.contains(pointer)) return fault(place, "a reference to " + reference + " that leads nowhere");
+      check(root_.at(pointer), value, place);
     }
     if (schema.contains("const") && value != schema["const"])
       fault(place, "expected " + schema["const"].dump() + shown(value));
@@ -60,11 +62,11 @@ class Check {
     if (schema.contains("type")) check_type(schema["type"], value, place);
     if (schema.contains("minimum") && value.is_number() && value < schema["minimum"])
       fault(place, "expected at least " + schema["minimum"].dump() + shown(value));
-    if (schema.contains("anyOf")) check_any(schema["anyOf"], root, value, place);
-    if (value.is_object()) check_members(schema, root, value, place);
+    if (schema.contains("anyOf")) check_any(schema["anyOf"], value, place);
+    if (value.is_object()) check_members(schema, value, place);
     if (value.is_array() && schema.contains("items"))
       for (std::size_t i = 0; i < value.size(); ++i)
-        check(schema["items"], root, value[i], place + "[" + std::to_string(i) + "]");
+        check(schema["items"], value[i], place + "[" + std::to_string(i) + "]");
   }
 
  private:
@@ -73,20 +75,6 @@ class Check {
   }
   static std::string shown(const Json& value) { return ", found " + value.dump().substr(0, 80); }
 
-  // "#/$defs/x" of this schema, or "urn:hone:schema:profile:1#/$defs/x" of another.
-  static std::pair<const Json*, const Json*> resolved(const std::string& reference, const Json& root) {
-    const std::size_t hash = reference.find('#');
-    const std::string id = reference.substr(0, hash);
-    const Json* document = id.empty() ? &root : nullptr;
-    for (const auto& [name, schema] : all_schemas())
-      if (!id.empty() && schema["$id"] == id) document = &schema;
-    if (document == nullptr) return {nullptr, nullptr};
-    if (hash == std::string::npos) return {document, document};
-    const Json::json_pointer pointer(reference.substr(hash + 1));
-    return document->contains(pointer) ? std::pair(&document->at(pointer), document)
-                                       : std::pair<const Json*, const Json*>();
-  }
-
   void check_type(const Json& types, const Json& value, const std::string& place) {
     const auto fits = [&](const Json& type) { return is_type(value, type.get<std::string>()); };
     if (types.is_string() ? !fits(types) : std::none_of(types.begin(), types.end(), fits))
@@ -94,18 +82,18 @@ class Check {
   }
 
   // The alternative that fits best tells what is wrong: the one that gets furthest.
-  void check_any(const Json& alternatives, const Json& root, const Json& value, const std::string& place) {
+  void check_any(const Json& alternatives, const Json& value, const std::string& place) {
     std::vector<std::string> fewest;
     for (const Json& each : alternatives) {
-      Check alternative;
-      alternative.check(each, root, value, place);
+      Check alternative(root_);
+      alternative.check(each, value, place);
       if (alternative.faults.empty()) return;
       if (fewest.empty() || alternative.faults.size() < fewest.size()) fewest = alternative.faults;
     }
     faults.insert(faults.end(), fewest.begin(), fewest.end());
   }
 
-  void check_members(const Json& schema, const Json& root, const Json& value, const std::string& place) {
+  void check_members(const Json& schema, const Json& value, const std::string& place) {
     for (const Json& name : schema.value("required", Json::array()))
       if (!value.contains(name.get<std::string>())) fault(place, "no '" + name.get<std::string>() + "'");
     const Json properties = schema.value("properties", Json::object());
@@ -113,23 +101,25 @@ class Check {
     for (const auto& [name, member] : value.items()) {
       const std::string at = place.empty() ? name : place + "." + name;
       if (properties.contains(name)) {
-        check(properties[name], root, member, at);
+        check(properties[name], member, at);
         continue;
       }
       bool known = false;
       for (const auto& [pattern, of_pattern] : patterns.items()) {
         if (!std::regex_search(name, std::regex(pattern))) continue;
         known = true;
-        check(of_pattern, root, member, at);
+        check(of_pattern, member, at);
       }
       if (known || !schema.contains("additionalProperties")) continue;
       const Json& more = schema["additionalProperties"];
       if (more == false)
         fault(place, "'" + name + "' is in no schema");
       else
-        check(more, root, member, at);
+        check(more, member, at);
     }
   }
+
+  const Json& root_;
 };
 
 void collect_unknown(const Json& schema, std::set<std::string>& unknown) {
@@ -151,8 +141,8 @@ void collect_unknown(const Json& schema, std::set<std::string>& unknown) {
 std::vector<std::string> schema_faults(const std::string& name, const Json& document) {
   const auto schema = all_schemas().find(name);
   if (schema == all_schemas().end()) return {"no schema '" + name + "' in docs/schemas"};
-  Check check;
-  check.check(schema->second, schema->second, document, "");
+  Check check(schema->second);
+  check.check(schema->second, document, "");
   return check.faults;
 }
 
