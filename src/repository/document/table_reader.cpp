@@ -45,7 +45,18 @@ bool is_identifier(const std::string& text) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
-bool is_macro_name(const std::string& text) { return is_identifier(text) && text.size() > 1; }
+bool is_macro_name(const std::string& text) {
+  static constexpr std::string_view kKeywords =
+      " "
+      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+      "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+      "constinit continue decltype default defined delete do double dynamic_cast else enum explicit export "
+      "extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
+      "nullptr operator or or_eq private protected public register reinterpret_cast requires return short "
+      "signed sizeof static static_assert static_cast struct switch template this thread_local throw true "
+      "try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+  return is_identifier(text) && text.size() > 1 && kKeywords.find(" " + text + " ") == std::string_view::npos;
+}
 
 TableReader::TableReader(Reading& reading, const Node& node, std::string what)
     : reading_(reading), table_(node.kind == Node::Kind::table ? node : no_table()), what_(std::move(what)) {
@@ -207,8 +218,8 @@ std::vector<std::pair<std::string, std::string>> TableReader::defines(const std:
     if (!is_macro_name(macro.name))
       reading_.fail(
           macro.place,
-          "the name of a macro: two or more letters, digits and '_' (single letters are template parameters of "
-          "the compilers' own headers)",
+          "the name of a macro: two or more letters, digits and '_', and no keyword (single letters are template "
+          "parameters of the compilers' own headers)",
           "'" + macro.name + "'", "choose another name, such as SCALAR");
     if (macro.value.kind == Node::Kind::whole)
       all.emplace_back(macro.name, std::to_string(macro.value.whole));

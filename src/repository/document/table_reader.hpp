@@ -24,7 +24,8 @@ struct Reading {
 // A name as programs use it: a letter or '_', then letters, digits and '_'; at most 64.
 bool is_identifier(const std::string& text);
 
-// A name that may be a macro: single letters are template parameters of the compilers' own headers, which would not compile.
+// A name that may be a macro. Single letters are template parameters of the compilers' own headers, and keywords stand in every
+// header: they would not compile.
 bool is_macro_name(const std::string& text);
 
 class TableReader {

@@ -97,7 +97,13 @@ void Launcher::compile_ahead(const std::vector<Wanted>& wanted, const model::Var
 Bind Launcher::bind(const model::Variant& variant) {
   return [this, variant](const Problem& problem, const std::string& pass,
                          const TensorViews& tensors) -> base::Result<BoundLaunches> {
-    HONE_TRY(planned, plan(variant, pass, problem));
+    auto planned = plan(variant, pass, problem);
+    if (!planned) {
+      base::Error error = planned.error();
+      if (error.kind == base::ErrorKind::gate)
+        error.found = "can not be launched: " + error.found + ", where hone expects " + error.expected;
+      return error;
+    }
     auto compiled = program(planned->plan, pass, edits(variant, problem.dtype()));
     if (!compiled) {
       base::Error error = compiled.error();

@@ -31,8 +31,7 @@ enum class Extent { smoke, full };  // of a verification
 // How far an element of a tensor may be from its reference.
 struct Tolerance {
   measure::Bound bound;
-  bool is_stated = false;    // by the kernel's author: good enough, even where the original is better
-  std::string incomparable;  // why nothing can be compared with the reference; empty where it can
+  bool is_stated = false;  // by the kernel's author: good enough, even where the original is better
 };
 
 // The operation at one size and element type, with its options chosen: everything evaluated that the settings leave open.

@@ -8,6 +8,7 @@
 
 #include "measure/physics.hpp"
 #include "repository/held_out.hpp"
+#include "repository/launch/bound_plan.hpp"
 
 namespace hone::repository::launch {
 
@@ -40,16 +41,24 @@ base::Result<std::vector<std::int64_t>> sizes_of(const model::Request& request, 
 base::Result<void> check_size(const model::DeviceInfo& device, const Operation& operation, std::int64_t size) {
   HONE_TRY(problem, operation.problem_at(size));
   HONE_TRY(tensors, (*problem)->tensors());
-  double bytes = 0;
-  for (const TensorSpec& tensor : *tensors) bytes += 2.0 * static_cast<double>(tensor.bytes());
-  const auto memory = static_cast<double>(device.total_memory_bytes);
-  if (operation.unmeasurable().empty() && bytes > 0.8 * memory)
-    return usage(fmt::format("sizes whose tensors fit in the {:.1f} GB of {}", memory / 1e9, device.name),
-                 fmt::format("{} = {} needs {:.1f} GB", operation.x_name(), size, bytes / 1e9), "--sizes",
-                 "choose smaller sizes");
-  // What can not be evaluated is said before anything is measured.
+  double tensor_bytes = 0, scratch_bytes = 0;
+  for (const TensorSpec& tensor : *tensors) tensor_bytes += 2.0 * static_cast<double>(tensor.bytes());
+  // What can not be evaluated is said before anything is compiled.
   for (const std::string& pass : operation.passes()) HONE_PROPAGATE((*problem)->traffic(pass));
-  return operation.check(**problem);
+  HONE_PROPAGATE(operation.check(**problem));
+  for (const std::string& pass : operation.passes()) {
+    HONE_TRY(settings, (*problem)->shipped(pass));
+    HONE_TRY(plan, (*problem)->plan(pass, *settings, Ablation::none));
+    scratch_bytes = std::max(scratch_bytes, static_cast<double>(peak_scratch_bytes(*plan)));
+  }
+  const auto memory = static_cast<double>(device.total_memory_bytes);
+  if (operation.unmeasurable().empty() && tensor_bytes + scratch_bytes > 0.8 * memory)
+    return usage(
+        fmt::format("sizes whose tensors fit in the {:.1f} GB of {}", memory / 1e9, device.name),
+        fmt::format("{} = {} needs {:.1f} GB{}", operation.x_name(), size, (tensor_bytes + scratch_bytes) / 1e9,
+                    scratch_bytes > 0 ? fmt::format(", {:.1f} GB of it scratch", scratch_bytes / 1e9) : ""),
+        "--sizes", "choose smaller sizes");
+  return {};
 }
 
 }  // namespace
@@ -133,7 +142,10 @@ std::vector<std::string> LaunchSession::remarks() {
   std::vector<ProblemPtr> problems;
   for (const std::int64_t x : sizes_)
     if (auto at = operation_->problem_at(x)) problems.push_back(std::move(*at));
-  return operation_->remarks(problems);
+  std::vector<std::string> remarks = operation_->remarks(problems);
+  // What hone wrote, its own tests have verified.
+  if (!operation_->is_trusted({})) remarks.insert(remarks.begin(), "correctness: " + correctness());
+  return remarks;
 }
 
 std::vector<std::string> LaunchSession::sizes() const {

@@ -120,6 +120,8 @@ class LaunchSession final : public Session {
   base::Result<MemoryUse> memory_of(const Problem& problem, const std::vector<Planned>& plans) const;
   void compile_knobs(const Problem& problem);
   void compile_cases(const std::vector<ProblemPtr>& problems, const model::Variant& variant);
+  std::string correctness();
+  base::Result<void> original_compiles(const std::vector<ProblemPtr>& problems);
   base::Result<model::Parameter> parameter_of(const Knob& knob);
   // The knob of a pass at one value at every size where that is valid and new; nothing where it is so nowhere.
   std::optional<Proposal> proposal_of(const OperationKnob& knob, std::int64_t value, const model::Profile& profile,

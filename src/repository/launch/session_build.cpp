@@ -128,6 +128,7 @@ base::Result<Built> LaunchSession::build(const model::Variant& variant) {
 base::Result<std::unique_ptr<measure::Subject>> LaunchSession::subject(const model::Variant& variant,
                                                                        const Cell& cell) {
   HONE_TRY(at, problem(cell.x_value));
+  if (variant.id.empty() || variant.id == "v0") HONE_PROPAGATE(original_compiles({*at}));
   HONE_TRY(planned, plans(variant, passes_of(cell.mode), **at));
   return launcher_.subject(variant.id.empty() ? "v0" : variant.id, *at, *planned,
                            launcher_.edits(variant, operation_->dtype()));

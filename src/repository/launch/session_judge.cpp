@@ -57,10 +57,27 @@ void LaunchSession::compile_cases(const std::vector<ProblemPtr>& problems, const
   launcher_.compile_ahead(wanted, variant);
 }
 
+// What its author wrote and no compiler takes is a mistake in the description, not a case that fails.
+base::Result<void> LaunchSession::original_compiles(const std::vector<ProblemPtr>& problems) {
+  if (operation_->is_trusted({})) return {};
+  for (const ProblemPtr& problem : problems)
+    for (const std::string& pass : operation_->passes()) {
+      const auto planned = launcher_.plan({}, pass, *problem);
+      if (!planned) continue;
+      auto compiled = launcher_.program(planned->plan, pass, launcher_.edits({}, problem->dtype()));
+      if (compiled) continue;
+      base::Error error = compiled.error();
+      if (error.kind == base::ErrorKind::gate) error.kind = base::ErrorKind::usage;
+      return error;
+    }
+  return {};
+}
+
 base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool all_dtypes, const Each& each) {
   const Verification verification{device_, *operation_, launcher_.bind({}), nullptr};
   const std::vector<ProblemPtr> problems = operation_->cases(extent, all_dtypes, sizes_);
   compile_cases(problems, {});
+  HONE_PROPAGATE(original_compiles(problems));
   std::vector<CaseResult> all;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     HONE_TRY(cases, launch::verify(verification, *problems[i], request_.seed + 17));
@@ -73,6 +90,31 @@ base::Result<std::vector<CaseResult>> LaunchSession::verify(Extent extent, bool 
     }
   }
   return all;
+}
+
+// What the original gives at the sizes that are measured, against what results are held against.
+std::string LaunchSession::correctness() {
+  if (const std::string why = unmeasurable(); !why.empty()) return "nothing was compared: " + why;
+  const Verification verification{device_, *operation_, launcher_.bind({}), nullptr};
+  int passed = 0;
+  std::string failures;
+  for (const ProblemPtr& problem : operation_->cases(Extent::full, false, sizes_)) {
+    if (!std::count(sizes_.begin(), sizes_.end(), problem->x())) continue;
+    const auto cases = launch::verify(verification, *problem, request_.seed + 17);
+    if (!cases)
+      return fmt::format("nothing was compared: {}, where hone expects {}", cases.error().found,
+                         cases.error().expected);
+    for (const auto& [result, worse] : *cases)
+      if (result.passed)
+        ++passed;
+      else
+        failures +=
+            fmt::format("{} {} {}: {}", failures.empty() ? ":" : ";", result.mode, result.label, result.failure);
+    if (cases->back().result.hung) break;
+  }
+  if (!failures.empty()) return "the original is wrong at sizes that are measured" + failures;
+  if (passed == 0) return "nothing was compared: the sizes that are measured are too large to be verified";
+  return fmt::format("{}; {} cases at the sizes that are measured pass", reference_words(), passed);
 }
 
 }  // namespace hone::repository::launch

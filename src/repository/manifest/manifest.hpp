@@ -28,6 +28,11 @@ struct SizeSymbol {
   bool derived = false;
 };
 
+struct VerifyDecl {
+  std::vector<std::int64_t> values;
+  Place place;
+};
+
 struct DTypeDecl {
   std::string name;  // "fp32", "fp16" or "bf16"
   kernels::DType type = kernels::DType::fp32;
@@ -111,7 +116,7 @@ struct Manifest {
   std::vector<std::int64_t> sizes;
   std::vector<SizeSymbol> symbols;  // without x, in an order in which each needs only those before it
   std::optional<Expression> valid;
-  std::map<std::string, std::vector<std::int64_t>> verify;  // by free size: what correctness is tried on
+  std::map<std::string, VerifyDecl> verify;  // by free size: what correctness is tried on
   std::vector<DTypeDecl> dtypes;
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<TensorDecl> tensors;

@@ -100,7 +100,7 @@ class ManifestOperation final : public launch::Operation {
     return opportunities_of(*manifest_, snapshot_.front().second);
   }
   std::vector<std::string> remarks(const std::vector<launch::ProblemPtr>&) const override {
-    std::vector<std::string> remarks = {"correctness: " + reference_words()};
+    std::vector<std::string> remarks;
     for (const PassDecl& pass : manifest_->passes)
       if (!pass.bytes_read || !pass.bytes_written) {
         remarks.emplace_back(
@@ -122,25 +122,29 @@ class ManifestOperation final : public launch::Operation {
     return made(std::move(*problem));
   }
 
-  // Settings, tolerances, and the values in force: they are the original that all is compared with.
+  // Tolerances, and the values in force: they are the original that all is compared with.
   base::Result<void> check(const launch::Problem& at) const override {
     const ProblemSizes& problem = dynamic_cast<const ManifestProblem&>(at).evaluated();
     for (const PassDecl& pass : manifest_->passes) {
-      HONE_PROPAGATE(at.shipped(pass.name));
       for (const auto& [name, role] : pass.roles) HONE_PROPAGATE(tolerance_of(problem, *manifest_->find_tensor(name)));
-      if (pass.name == (scope_ == "forward" ? "backward" : scope_ == "backward" ? "forward" : "")) continue;
       const launch::InstalledEntry* entry = installed(dtype_.type);
       const bool is_installed = entry != nullptr && entry->variant.settings.count(pass.name) > 0;
       const auto runs = at.plan(
           pass.name,
           is_installed ? entry->variant.settings.at(pass.name).at(at.x()) : current_settings(*manifest_, pass.name),
           kernels::Ablation::none);
-      if (!runs)
-        return usage(fmt::format("values in force that run {} at {} = {}: what they take is what others are compared "
-                                 "with",
-                                 pass.name, manifest_->x_name, at.x()),
-                     runs.error().found, is_installed ? manifest_->settings : manifest_->path,
-                     "correct the knob's 'value', or leave the size out of 'sizes'");
+      const bool in_scope = pass.name != (scope_ == "forward" ? "backward" : scope_ == "backward" ? "forward" : "");
+      if (runs || (!in_scope && at.shipped(pass.name))) continue;
+      base::Error error = runs.error();
+      if (error.kind == base::ErrorKind::gate)
+        error.remedy = "correct it or the knob's 'value', or leave the size out of 'sizes'";
+      error.kind = base::ErrorKind::usage;
+      error.expected += fmt::format(
+          ", with the values in force for {} at {} = {}: what they take is what others are "
+          "compared with",
+          pass.name, manifest_->x_name, at.x());
+      if (is_installed) error.where = manifest_->full(manifest_->settings);
+      return error;
     }
     return {};
   }

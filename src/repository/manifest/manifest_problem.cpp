@@ -38,18 +38,18 @@ base::Result<model::Settings> ManifestProblem::shipped(const std::string& pass) 
   return all.empty() ? base::Result<model::Settings>(fits.error()) : all.front();
 }
 
-base::Result<launch::Tolerance> ManifestProblem::tolerance(const std::string&, const std::string& tensor,
+base::Result<launch::Tolerance> ManifestProblem::tolerance(const std::string& pass, const std::string& tensor,
                                                            const kernels::Values&,
                                                            const kernels::Values& reference) const {
   const TensorDecl& declared = *manifest_.find_tensor(tensor);
   const std::vector<double>& values = reference.at(tensor);
   HONE_TRY(factor, tolerance_of(problem_, declared));
-  launch::Tolerance tolerance{{*factor, measure::root_mean_square(values), {}}, declared.tolerance.has_value(), ""};
   if (!values.empty() && std::none_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }))
-    tolerance.incomparable =
-        "what it is compared with has no finite element, so that nothing is compared; choose other 'values' of the "
-        "inputs, or correct the reference";
-  return tolerance;
+    return base::Error{base::ErrorKind::usage, "a finite element of '" + tensor + "' to compare with, at " + shape(),
+                       has_reference(pass) ? "none in what the reference computes" : "none in what the kernel computes",
+                       at(manifest_.path, declared.place),
+                       "choose other 'values' of the inputs, or correct the reference"};
+  return launch::Tolerance{{*factor, measure::root_mean_square(values), {}}, declared.tolerance.has_value()};
 }
 
 }  // namespace hone::repository::manifest

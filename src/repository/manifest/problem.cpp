@@ -24,8 +24,8 @@ bool writes(Role role) { return role == Role::output || role == Role::inout; }
 
 }  // namespace
 
-base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
-                                      const std::map<std::string, std::int64_t>& free) {
+base::Result<ProblemSizes> sizes_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
+                                    const std::map<std::string, std::int64_t>& free) {
   ProblemSizes problem{x, &dtype, {{manifest.x_name, x}}};
   for (const SizeSymbol& symbol : manifest.symbols) {
     const auto given = free.find(symbol.name);
@@ -37,8 +37,14 @@ base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, 
                                 "bound it from below with max(1, ...)");
     problem.sizes[symbol.name] = *value;
   }
+  return problem;
+}
+
+base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
+                                      const std::map<std::string, std::int64_t>& free) {
+  HONE_TRY(problem, sizes_at(manifest, x, dtype, free));
   if (!manifest.valid) return problem;
-  HONE_TRY(valid, manifest.valid->whole(scope_of(problem)));
+  HONE_TRY(valid, manifest.valid->whole(scope_of(*problem)));
   if (*valid == 0)
     return manifest.valid->error("a size that the kernel can run: " + manifest.valid->text(),
                                  fmt::format("{} = {}", manifest.x_name, x), "choose other --sizes");
@@ -99,11 +105,16 @@ base::Result<void> set_values(const TensorDecl& tensor, const ProblemSizes& prob
   spec.distribution = tensor.values.distribution;
   spec.offset = *first;
   if (spec.distribution == kernels::Distribution::zeros) return {};
-  spec.scale = *second;
-  if (spec.distribution == kernels::Distribution::normal) return {};
-  spec.scale = *second - *first;
-  constexpr double kMostLabels = 0x1p53;
-  if (!(spec.scale > 0) || spec.scale >= kMostLabels)
+  const bool is_normal = spec.distribution == kernels::Distribution::normal;
+  spec.scale = is_normal ? *second : *second - *first;
+  constexpr double kMostLabels = 0x1p53, kMostDeviations = 6;  // what the generator draws
+  const double largest = is_normal ? std::abs(*first) + kMostDeviations * std::abs(*second)
+                                   : std::max(std::abs(*first), std::abs(*second));
+  if (const double most = measure::largest_finite(spec.dtype); largest > most)
+    return tensor.values.second.error(fmt::format("values of '{}' of at most {:.3g}, the largest {}", tensor.name, most,
+                                                  kernels::name_of(spec.dtype)),
+                                      fmt::format("up to {:.3g}", largest), "choose smaller values");
+  if (!is_normal && (!(spec.scale > 0) || spec.scale >= kMostLabels))
     return tensor.values.second.error("a range of '" + tensor.name + "' that is not empty",
                                       fmt::format("{} to {}", *first, *second), "correct the bounds");
   return {};

@@ -19,8 +19,10 @@ struct ProblemSizes {
   std::map<std::string, std::int64_t> sizes;  // x and every symbol
 };
 
-// `free`: values of free sizes in place of the manifest's own. Errors: an expression that has no value there, a size below 1, and
-// a problem that 'valid' of the manifest excludes (kind usage).
+// `free`: values of free sizes in place of the manifest's own. Errors: an expression that has no value there, and a size below 1.
+base::Result<ProblemSizes> sizes_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
+                                    const std::map<std::string, std::int64_t>& free = {});
+// The same; also an error (kind usage): a problem that 'valid' of the manifest excludes.
 base::Result<ProblemSizes> problem_at(const Manifest& manifest, std::int64_t x, const DTypeDecl& dtype,
                                       const std::map<std::string, std::int64_t>& free = {});
 

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "repository/document/expression_parser.hpp"
 #include "repository/manifest/manifest_reader.hpp"
+#include "repository/manifest/verification_cases.hpp"
 
 namespace hone::repository::manifest {
 
@@ -93,6 +94,8 @@ base::Result<Manifest> ManifestReader::run() {
   // Defaults of flags may stand beside the kernel; the command line reads them, and whoever names them here means no kernel's key.
   if (!reading_.error) (void)top_.table("defaults");
   if (!reading_.error) top_.finish();
+  if (!reading_.error)
+    if (auto tried = every_verify_value_is_tried(manifest_); !tried) reading_.fail(tried.error());
   if (reading_.error) return *reading_.error;
   return std::move(manifest_);
 }
@@ -170,7 +173,7 @@ void ManifestReader::read_sizes() {
       if (!symbol.derived) free.push_back(symbol.name);
     for (const std::string& name : free)
       if (auto values = verify.wholes(name, 1, base::kLargestSize); !values.empty())
-        manifest_.verify[name] = std::move(values);
+        manifest_.verify[name] = {std::move(values), verify.place(name)};
     verify.finish();
   }
 }
@@ -192,6 +195,9 @@ void ManifestReader::read_dtypes() {
                     "choose among them; results are judged in double precision, so they must be shorter than it");
       return;
     }
+    if (std::any_of(manifest_.dtypes.begin(), manifest_.dtypes.end(),
+                    [&, name = name](const DTypeDecl& known) { return known.name == name; }))
+      reading_.fail(place, "each element type once", "'" + name + "' again", "leave it out");
     DTypeDecl dtype;
     dtype.name = name;
     dtype.type = *kernels::parse_dtype(name);

@@ -49,7 +49,8 @@ void ManifestReader::read_knobs() {
 void ManifestReader::read_knob(const Node::Member& member) {
   claim(member.name, member.place, "a knob");
   if (!is_macro_name(member.name))
-    reading_.fail(member.place, "a knob, which becomes a macro, with a name of two characters or more",
+    reading_.fail(member.place,
+                  "a knob, which becomes a macro, with a name of two characters or more that is no keyword",
                   "'" + member.name + "'", "choose a longer name, such as ROWS");
   TableReader table(reading_, member.value, "[knob." + member.name + "]");
   KnobDecl knob;

@@ -16,6 +16,9 @@ std::vector<ProblemSizes> verification_problems(const Manifest& manifest, launch
                                                 const std::vector<const DTypeDecl*>& dtypes,
                                                 const std::vector<std::int64_t>& sizes);
 
+// An error where a value under [verify] is part of no problem that is small enough to be tried, although 'valid' excludes none.
+base::Result<void> every_verify_value_is_tried(const Manifest& manifest);
+
 // "columns=4096 rows=33 fp32"
 std::string label_of(const Manifest& manifest, const ProblemSizes& problem);
 

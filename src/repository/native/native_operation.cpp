@@ -68,8 +68,7 @@ class NativeProblem final : public launch::Problem {
     return launch::Tolerance{
         {kernel().tolerance(pass, tensor, problem()), kernel().value_scale(pass, tensor, problem(), before, reference),
          kernel().term_sizes(pass, tensor, problem(), before)},
-        false,
-        ""};
+        false};
   }
   kernels::SourceNotes notes() const {
     return kernels::source_notes_on(choice_.target, kernel().source_notes(problem()));

@@ -105,17 +105,18 @@ TEST_F(ManifestTest, AValueInForceThatCanNotRunIsAnErrorAndNotReplaced) {
   const auto session = try_open(request());
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().kind, base::ErrorKind::usage);
-  EXPECT_THAT(session.error().expected, HasSubstr("values in force that run forward at columns = 64"));
-  EXPECT_THAT(session.error().where, HasSubstr("hone.toml"));
+  EXPECT_THAT(session.error().expected, HasSubstr("ROWS != 2, with the values in force for forward at columns = 64"));
+  EXPECT_THAT(session.error().where, HasSubstr("hone.toml:44:10"));
 }
 
 TEST_F(ManifestTest, NothingIsRightAgainstAReferenceWithoutAFiniteElement) {
   write("row_scale.cpp", replaced(kKernelText, "factor[row], bias", "__builtin_nanf(\"\"), bias"));
   write("row_scale_reference.cpp", replaced(kReferenceText, "x[i] * factor", "__builtin_nan(\"\") * factor"));
   auto session = open();
-  const GateResult result = gate(*session, session->original());
-  EXPECT_FALSE(result.ok());
-  EXPECT_THAT(result.first_failure, HasSubstr("no finite element"));
+  const auto gate = session->gate(session->original(), GateLevel::smoke);
+  ASSERT_FALSE(gate);
+  EXPECT_EQ(gate.error().kind, base::ErrorKind::usage);
+  EXPECT_THAT(gate.error().expected, HasSubstr("a finite element of 'y'"));
 }
 
 TEST_F(ManifestTest, SaysThatTheOriginalIsWrongWhereItsReferenceDisagrees) {
@@ -255,21 +256,23 @@ TEST_F(ManifestTest, WhatDoesNotCompileIsNamedInTheUsersFilesAndCompiledOnce) {
   };
   auto session = opened();
   ASSERT_NE(session, nullptr);
-  const auto verified = [&] {
+  const auto verified = [&]() -> base::Error {
     auto cases = dynamic_cast<launch::LaunchSession&>(*session).verify(
         launch::Extent::full, true, [](int, int, const launch::CaseResult&) { return true; });
-    EXPECT_TRUE(cases) << base::describe(cases.error());
-    return cases ? *cases : std::vector<launch::CaseResult>{};
+    EXPECT_FALSE(cases);
+    return cases ? base::Error{} : cases.error();
   };
-  const std::vector<launch::CaseResult> cases = verified();
-  ASSERT_EQ(cases.size(), 5u);
-  for (const launch::CaseResult& one : cases)
-    EXPECT_THAT(one.failure, AllOf(StartsWith("does not compile: row_scale.cpp:7:"), HasSubstr("skaled")));
+  EXPECT_EQ(verified().kind, base::ErrorKind::usage);
+  EXPECT_THAT(verified().found, AllOf(StartsWith("row_scale.cpp:7:"), HasSubstr("skaled")));
+  EXPECT_EQ(verified().where, folder_ / "row_scale.cpp:7");
   const int once = device.compilations;
   EXPECT_LE(once, 2) << "once for each setting of ROWS that the sizes need";
   const auto built = session->build(session->original());
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().where, folder_ / "row_scale.cpp:7");
+  const auto subject = session->subject(session->original(), {"64", "forward"});
+  ASSERT_FALSE(subject);
+  EXPECT_EQ(subject.error().kind, base::ErrorKind::usage);
   EXPECT_EQ(device.compilations, once);
 
   // A call that hone wrote does not fit the function: the place is the launch in the manifest.
@@ -279,10 +282,26 @@ TEST_F(ManifestTest, WhatDoesNotCompileIsNamedInTheUsersFilesAndCompiledOnce) {
                  "\"row_scale_reference\", arguments = [\"x\", \"factor\", \"y\", \"rows\", \"columns\", \"bias\"] }"));
   session = opened();
   ASSERT_NE(session, nullptr);
-  const std::vector<launch::CaseResult> wrong = verified();
-  ASSERT_FALSE(wrong.empty());
-  EXPECT_THAT(wrong.front().failure, AllOf(StartsWith("does not compile: hone.toml:48: error: too many arguments"),
-                                           Not(HasSubstr("hone_programs"))));
+  EXPECT_THAT(verified().found,
+              AllOf(StartsWith("hone.toml:48: error: too many arguments"), Not(HasSubstr("hone_programs"))));
+}
+
+TEST_F(ManifestTest, SaysOfACaseThatHasNoProgramWhatItsGridShouldBe) {
+  write("hone.toml", changed("grid = \"ceil_div(rows, ROWS)\"", "grid = \"columns / 64\""));
+  auto cases = dynamic_cast<launch::LaunchSession&>(*open()).verify(
+      launch::Extent::full, true, [](int, int, const launch::CaseResult&) { return true; });
+  ASSERT_TRUE(cases) << base::describe(cases.error());
+  EXPECT_THAT(cases->front().failure, StartsWith("can not be launched: 0 (ROWS=2 in 'grid' of the launch of "
+                                                 "[pass.forward]), where hone expects programs of the grid from 1"));
+}
+
+TEST_F(ManifestTest, RemarksOnWhatTheOriginalGivesAtTheMeasuredSizes) {
+  EXPECT_THAT(open()->remarks().front(), HasSubstr("in double precision; 3 cases at the sizes that are measured pass"));
+  write("row_scale.cpp", replaced(kKernelText, "i < columns", "i < columns - columns % 3"));
+  EXPECT_THAT(open()->remarks().front(),
+              AllOf(HasSubstr("the original is wrong at sizes that are measured: "
+                              "forward columns=64 rows=17 fp32: y: left 17 elements unwritten, the first is 63"),
+                    HasSubstr("forward columns=256 rows=256 fp32: y: left 256 elements unwritten")));
 }
 
 TEST_F(ManifestTest, AKernelThatDoesNotEndIsTriedOnce) {
