@@ -36,6 +36,7 @@ void Pace::step(const std::string& title, double now_s) {
     rest_.erase(rest_.begin(), found + 1);
   }
   done_ = total_ = 0;
+  ended_ = false;
   unit_s_ = {};
   begun_s_ = last_s_ = now_s;
 }
@@ -47,6 +48,7 @@ void Pace::advance(int done, int total, double now_s) {
 }
 
 std::optional<double> Pace::left_s(double now_s) const {
+  if (ended_) return std::nullopt;
   const int units = total_ > 0 ? total_ - done_ : now_.units;
   double left = 0;
   if (unit_s_.count > 0)

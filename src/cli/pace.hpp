@@ -15,6 +15,8 @@ class Pace {
   // Ends the step before and begins this one at `now_s`; an expected step of this title, and those before it, are expected no more.
   void step(const std::string& title, double now_s);
   void advance(int done, int total, double now_s);
+  // No unit of this step follows: there is nothing to estimate until the next one.
+  void end() { ended_ = true; }
 
   // Of the step at work and all that is expected after it; nothing while no unit was timed.
   std::optional<double> left_s(double now_s) const;
@@ -35,6 +37,7 @@ class Pace {
   std::vector<stages::Work> rest_;
   stages::Work now_{"", 1, 0};  // weight 0: not expected, so its units say nothing about those of other steps
   int done_ = 0, total_ = 0;
+  bool ended_ = false;
   double begun_s_ = 0, last_s_ = 0;  // of the step; of the last unit
   Average unit_s_, weight_s_;        // of a unit of this step; of a unit of weight 1
 };

@@ -200,6 +200,11 @@ void TerminalProgress::advance(int done, int total, const std::string& detail) {
   if (verbose_ || !said_s_ || now_s() - *said_s_ >= (live_ ? kBetweenDrawings_s : kBetweenLines_s)) say(detail);
 }
 
+void TerminalProgress::advance_last(int done, int total, const std::string& detail) {
+  pace_.end();
+  advance(done, total, detail);
+}
+
 void TerminalProgress::message(const std::string& text) {
   clear();
   out_ << text << "\n" << std::flush;

@@ -47,6 +47,8 @@ class TerminalProgress final : public stages::Progress {
   void step(const std::string& title) override;
   void advance(int done, int total, const std::string& detail) override;
   void message(const std::string& text) override;
+  // A unit after which the step gives up.
+  void advance_last(int done, int total, const std::string& detail);
   // Ends the redrawn line, so that other text can follow.
   void finish();
 

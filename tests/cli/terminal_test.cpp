@@ -164,6 +164,18 @@ TEST_F(Progress, VerboseSaysEachUnit) {
   EXPECT_EQ(take(), "[  0.0 s] sweep forward\n[  0.0 s] sweep forward 0/2 · a\n[  0.0 s] sweep forward 1/2 · b\n");
 }
 
+TEST_F(Progress, TheUnitAfterWhichAStepGivesUpEstimatesNothing) {
+  TerminalProgress progress(out, clock, false, true);
+  progress.step("verify rms_norm");
+  progress.advance(0, 40, ""), pass(1), progress.advance(1, 40, "columns=64");
+  EXPECT_THAT(take(), ::testing::HasSubstr("verify rms_norm 1/40 · about 40 s left"));
+  pass(60), progress.advance_last(2, 40, "columns=97");
+  EXPECT_EQ(take(), "[ 61.0 s] verify rms_norm 2/40 · columns=97\n");
+  progress.step("verify swiglu");
+  progress.advance(0, 3, ""), pass(1), progress.advance(1, 3, "");
+  EXPECT_THAT(take(), ::testing::HasSubstr("verify swiglu 1/3 · about 5 s left"));
+}
+
 TEST_F(Progress, ATerminalHasOneLineWithinItsWidth) {
   TerminalProgress progress(out, clock, true, false, 40);
   progress.stage("profile 1/3");

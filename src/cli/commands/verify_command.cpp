@@ -139,7 +139,10 @@ int run_verify(const CommandContext& context) {
   int done = 0, total = 0;
   const Progress each = [&](int so_far, int of_all, const repository::launch::CaseResult& result) {
     done = so_far, total = of_all;
-    progress.advance(done, total, result.label);
+    if (result.hung)
+      progress.advance_last(done, total, result.label);  // after a deadline that says nothing about other cases
+    else
+      progress.advance(done, total, result.label);
     return !interrupted();
   };
   auto verified = context.meant.repository_directory.empty() ? verify_native(context, progress, each)
