@@ -179,11 +179,17 @@ class FieldReader {
   JsonFault* fault_;
 };
 
-// A document of one schema.
+// Of a document, before its other fields.
+void schema_field(auto& archive, const std::string& schema) {
+  std::string found = schema;
+  archive.required("schema", found);
+  archive.check(found == schema, "schema", schema, [&] { return "'" + found.substr(0, 80) + "'"; });
+}
+
 template <class Document>
 Json write_document(const char* schema, const Document& document) {
   FieldWriter writer;
-  writer.written("schema", schema);
+  schema_field(writer, schema);
   fields(writer, document);
   return writer.take();
 }
@@ -194,9 +200,7 @@ base::Result<Document> read_document(const Json& tree, const std::string& schema
                                      const std::string& remedy) {
   JsonFault fault;
   FieldReader reader(tree, fault);
-  std::string found;
-  reader.required("schema", found);
-  if (found != schema) reader.refuse("schema", schema, "'" + found.substr(0, 80) + "'");
+  schema_field(reader, schema);
   Document document;
   fields(reader, document);
   if (fault.any()) return fault.error(where, remedy);

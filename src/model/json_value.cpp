@@ -243,6 +243,12 @@ void Json::push(Json item) {
   std::get<Array>(state_).push_back(std::move(item));
 }
 
+void Json::set(std::string name, Json value) {
+  for (Member& member : std::get<Object>(state_))
+    if (member.name == name) return void(member.value = std::move(value));
+  add(std::move(name), std::move(value));
+}
+
 std::string Json::dump() const {
   std::string text;
   append_block(*this, 0, text);
@@ -253,6 +259,32 @@ std::string Json::dump_line() const {
   std::string line;
   append_line(*this, std::numeric_limits<std::size_t>::max(), line);
   return line;
+}
+
+template <class Library>
+Library Json::to_library() const {
+  return std::visit(
+      [](const auto& held) -> Library {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, Array>) {
+          Library made = Library::array();
+          for (const Json& item : held) made.push_back(item.to_library<Library>());
+          return made;
+        } else if constexpr (std::is_same_v<Held, Object>) {
+          Library made = Library::object();
+          for (const Member& member : held) made[member.name] = member.value.to_library<Library>();
+          return made;
+        } else {
+          return held;
+        }
+      },
+      state_);
+}
+
+std::string Json::dump_plain(int indent, Keys keys) const {
+  constexpr auto replace = nlohmann::json::error_handler_t::replace;  // compiler messages may hold any bytes
+  return keys == Keys::sorted ? to_library<nlohmann::json>().dump(indent, ' ', false, replace)
+                              : to_library<nlohmann::ordered_json>().dump(indent, ' ', false, replace);
 }
 
 base::Result<Json> parse_json(const std::string& text, const std::string& where, const std::string& remedy,

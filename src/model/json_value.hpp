@@ -32,6 +32,7 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;  // null
+  Json(std::nullptr_t) {}
   Json(bool value) : state_(value) {}
   Json(std::signed_integral auto value) : state_(static_cast<std::int64_t>(value)) {}
   Json(std::unsigned_integral auto value) : state_(static_cast<std::uint64_t>(value)) {}
@@ -70,13 +71,21 @@ class Json {
 
   const Json* find(std::string_view name) const;  // a member of an object; nullptr where there is none
   void add(std::string name, Json value);         // precondition: an object without that member
+  void set(std::string name, Json value);         // precondition: an object; the last value of a name stands
   void push(Json item);                           // precondition: an array
 
   // Two spaces of indent; what fits into 110 columns stays on one line, so that a table has a line for each row.
   std::string dump() const;
-  std::string dump_line() const;  // the whole document on one line, for journals and pipes
+  std::string dump_line() const;  // the whole document on one line
+  // Each value on a line of its own, or all on one where there is no indent. A double keeps its point ("4.0"), by which
+  // Python tells a float from an int.
+  enum class Keys { as_written, sorted };
+  std::string dump_plain(int indent = -1, Keys keys = Keys::sorted) const;
 
  private:
+  template <class Library>
+  Library to_library() const;
+
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> state_ = nullptr;
 };
 

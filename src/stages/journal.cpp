@@ -43,7 +43,7 @@ base::Result<Journal> Journal::open(base::FileSystem& files, base::Clock& clock,
 }
 
 base::Result<void> Journal::append(JournalLine line) {
-  HONE_PROPAGATE(files_->append(path_, (line_open_ ? "\n" : "") + line.json.dump_line() + "\n"));
+  HONE_PROPAGATE(files_->append(path_, (line_open_ ? "\n" : "") + line.json.dump_plain() + "\n"));
   line_open_ = false;
   lines_[{line.event, line.key}] = std::move(line);
   return {};

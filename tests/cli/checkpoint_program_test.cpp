@@ -110,7 +110,7 @@ TEST_F(AtATerminal, ThePlanIsEditedEachAnswerIsAskedForOnceAndCtrlCRestoresProdu
   }
   EXPECT_THAT(workspace_file("profile.json"), HasSubstr("recommended was"));
   EXPECT_THAT(workspace_file("profile.md"), HasSubstr("recommended was"));
-  EXPECT_THAT(workspace_file("journal.jsonl"), HasSubstr("\"steps\": \"parameter-sweep\""));
+  EXPECT_THAT(workspace_file("journal.jsonl"), HasSubstr("\"steps\":\"parameter-sweep\""));
   {
     const auto run = start();
     ASSERT_TRUE(run->shows("going on with the profile of")) << run->seen();

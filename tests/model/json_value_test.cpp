@@ -71,6 +71,26 @@ TEST(Json, TextIsEscapedAndBrokenUtf8Replaced) {
   EXPECT_TRUE(parsed(Json("bro\xffken").dump()).ok());
 }
 
+TEST(Json, IsMadeOfContainers) {
+  const std::vector<std::vector<int>> rows = {{1, 2}, {}};
+  const std::map<std::string, std::optional<std::string>> names = {{"a", "x"}, {"b", std::nullopt}};
+  EXPECT_EQ(Json(rows).dump_line(), "[[1, 2], []]");
+  EXPECT_EQ(Json(names).dump_line(), R"({"a": "x", "b": null})");
+  EXPECT_EQ(Json(std::vector<bool>{true}).dump_line(), "[true]");
+  EXPECT_TRUE(Json(nullptr).is_null());
+  EXPECT_EQ(Json(std::size_t{7}).unsigned_integer(), 7u);
+  Json object = Json::object({{"a", 1}});
+  object.set("a", 2), object.set("b", 3);
+  EXPECT_EQ(object.dump_line(), R"({"a": 2, "b": 3})");
+}
+
+TEST(Json, IsWrittenPlainWithFloatsAsFloats) {
+  const Json document = Json::object({{"b", Json::array({4.0, 0.5, 4, std::nan("")})}, {"a", "bro\xffken"}});
+  EXPECT_EQ(document.dump_plain(), "{\"a\":\"bro\xEF\xBF\xBDken\",\"b\":[4.0,0.5,4,null]}");
+  EXPECT_EQ(document.dump_plain(2, Json::Keys::as_written),
+            "{\n  \"b\": [\n    4.0,\n    0.5,\n    4,\n    null\n  ],\n  \"a\": \"bro\xEF\xBF\xBDken\"\n}");
+}
+
 TEST(Json, WholeNumbersWrittenAsFractionsAreWhole) {
   EXPECT_EQ(parsed("[3.0]")->items()->front().integer(), 3);
   EXPECT_EQ(parsed("[3.5]")->items()->front().integer(), std::nullopt);

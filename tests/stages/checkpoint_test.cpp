@@ -37,7 +37,7 @@ class CheckpointTest : public test::StepTest {
 TEST_F(CheckpointTest, AnAnswerIsKeptInTheJournalAndNotAskedForAgain) {
   person.replies = {{Choice::accept, ""}};
   EXPECT_EQ(asked().choice, Choice::accept);
-  EXPECT_THAT(*files.read("journal.jsonl"), HasSubstr("\"choice\": \"accept\""));
+  EXPECT_THAT(*files.read("journal.jsonl"), HasSubstr("\"choice\":\"accept\""));
   EXPECT_EQ(asked().choice, Choice::accept);
   EXPECT_EQ(person.questions.size(), 1u);
   EXPECT_THAT(progress.messages.back(), HasSubstr("not asked again"));

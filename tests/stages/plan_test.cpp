@@ -68,8 +68,8 @@ TEST_F(PlanTest, AnEditedPlanStandsInTheProfileAndTheJournalBeforeTheNextQuestio
   EXPECT_THAT(written->plan_note, HasSubstr("recommended was: Parameter sweep, less-traffic, prefetch"));
   EXPECT_TRUE(files.exists("optimization/rms_norm/profile.md"));
   const std::string journal = *files.read("optimization/rms_norm/journal.jsonl");
-  EXPECT_THAT(journal, HasSubstr("\"steps\": \"prefetch, parameter-sweep\""));
-  EXPECT_THAT(journal, HasSubstr("\"steps\": \"parameter-sweep, prefetch\""));
+  EXPECT_THAT(journal, HasSubstr("\"steps\":\"prefetch, parameter-sweep\""));
+  EXPECT_THAT(journal, HasSubstr("\"steps\":\"parameter-sweep, prefetch\""));
 
   // The same run again, as it is loaded after a kill.
   profile = *written;

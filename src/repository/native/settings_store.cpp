@@ -2,21 +2,39 @@
 
 #include <cstdlib>
 
-#include <nlohmann/json.hpp>
-
 #include "base/regular_file.hpp"
+#include "model/variant_fields.hpp"
+
+namespace hone::repository::launch {
+
+void fields(auto& archive, model::of<InstalledEntry> auto& entry) {
+  archive.required("device", entry.device);
+  archive.required("dtype", entry.dtype);
+  archive.optional("reason", entry.reason);
+  archive.optional("created", entry.created);
+  archive.optional("hone_version", entry.hone_version);
+  archive.required_object("variant", [&](auto& variant) {
+    model::schema_field(variant, model::kVariantSchema);
+    fields(variant, entry.variant);
+  });
+}
+
+}  // namespace hone::repository::launch
 
 namespace hone::repository::native {
-
-using nlohmann::json;
 
 namespace {
 
 constexpr const char* kSchema = "hone.settings/1";
 
-base::Error damaged(const std::string& path, const std::string& found) {
-  return {base::ErrorKind::preflight, std::string("a settings file of schema ") + kSchema, found, path,
-          "remove the file to return to the shipped settings, or finalize again"};
+struct SettingsFile {
+  std::string kernel;
+  std::vector<InstalledEntry> entries;
+};
+
+void fields(auto& archive, model::of<SettingsFile> auto& file) {
+  archive.required("kernel", file.kernel);
+  archive.required("entries", file.entries);
 }
 
 }  // namespace
@@ -37,28 +55,13 @@ base::Result<std::string> SettingsStore::text(const std::string& kernel) const {
 
 base::Result<std::vector<InstalledEntry>> SettingsStore::entries(const std::string& kernel) const {
   HONE_TRY(content, text(kernel));
-  std::vector<InstalledEntry> found;
-  if (content->empty()) return found;
-  json document = json::parse(*content, nullptr, false);
-  if (document.is_discarded() || !document.is_object()) return damaged(path(kernel), "text that is no JSON object");
-  if (document.value("schema", json()) != kSchema)
-    return damaged(path(kernel), "schema " + document.value("schema", json()).dump());
-  if (document.value("kernel", json()) != kernel)
-    return damaged(path(kernel), "kernel " + document.value("kernel", json()).dump());
-  if (!document.contains("entries") || !document["entries"].is_array())
-    return damaged(path(kernel), "no list 'entries'");
-  for (const json& item : document["entries"]) {
-    if (!item.is_object() || !item.value("device", json()).is_string() || !item.value("dtype", json()).is_string() ||
-        !item.contains("variant"))
-      return damaged(path(kernel), "an entry without device, dtype or variant");
-    HONE_TRY(variant, model::parse_variant(item["variant"].dump(), path(kernel)));
-    auto text_of = [&](const char* key) {
-      return item.contains(key) && item[key].is_string() ? item[key].get<std::string>() : std::string();
-    };
-    found.push_back({item["device"], item["dtype"], std::move(*variant), text_of("reason"), text_of("created"),
-                     text_of("hone_version")});
-  }
-  return found;
+  if (content->empty()) return std::vector<InstalledEntry>{};
+  const std::string remedy = "remove the file to return to the shipped settings, or finalize again";
+  HONE_TRY(file, model::parse_document<SettingsFile>(*content, kSchema, path(kernel), remedy));
+  if (file->kernel != kernel)
+    return base::Error{base::ErrorKind::preflight, "the settings of " + kernel, "those of '" + file->kernel + "'",
+                       path(kernel), remedy};
+  return std::move(file->entries);
 }
 
 base::Result<std::optional<InstalledEntry>> SettingsStore::load(const std::string& kernel, const std::string& device,
@@ -73,17 +76,7 @@ base::Result<std::string> SettingsStore::text_with(const std::string& kernel, co
   HONE_TRY(all, entries(kernel));
   std::erase_if(*all, [&](const InstalledEntry& e) { return e.device == entry.device && e.dtype == entry.dtype; });
   all->push_back(entry);
-  json items = json::array();
-  for (const InstalledEntry& e : *all) {
-    json variant = json::parse(model::to_json(e.variant), nullptr, false);
-    items.push_back({{"device", e.device},
-                     {"dtype", e.dtype},
-                     {"created", e.created},
-                     {"hone_version", e.hone_version},
-                     {"reason", e.reason},
-                     {"variant", std::move(variant)}});
-  }
-  return json{{"schema", kSchema}, {"kernel", kernel}, {"entries", std::move(items)}}.dump(2) + "\n";
+  return model::write_document(kSchema, SettingsFile{kernel, std::move(*all)}).dump_plain(2) + "\n";
 }
 
 }  // namespace hone::repository::native

@@ -136,7 +136,8 @@ std::string to_json(const CompareOutcome& outcome) {
                        {"baseline", outcome.baseline},
                        {"candidate", outcome.candidate},
                        {"pairs", Json::list(outcome.cells, pair_of)}})
-      .dump();
+             .dump_plain(2) +
+         "\n";
 }
 
 }  // namespace hone::stages

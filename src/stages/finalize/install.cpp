@@ -88,7 +88,7 @@ base::Result<void> Installer::note(const std::string& state, const std::string& 
   else
     fields(line, reached);
   HONE_PROPAGATE(
-      workspace_.files().append(workspace_.at(kJournal), (line_open_ ? "\n" : "") + line.take().dump_line() + "\n"));
+      workspace_.files().append(workspace_.at(kJournal), (line_open_ ? "\n" : "") + line.take().dump_plain() + "\n"));
   line_open_ = false;
   last_->state = state;
   if (unverified_ != nullptr) *unverified_ = state == "intended" || state == "applied";

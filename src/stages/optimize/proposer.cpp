@@ -65,7 +65,8 @@ std::string request_json(const ProposalRequest& request) {
               {"write", Json::object({{"variant", request.variant_file}, {"hypothesis", "hypothesis.md"}})},
               {"nothing_more_exit_status", kNothingMore},
               {"tried", model::json_of(request.tried)}})
-      .dump();
+             .dump_plain(2) +
+         "\n";
 }
 
 namespace {

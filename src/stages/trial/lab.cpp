@@ -234,7 +234,7 @@ base::Result<void> Lab::keep_samples(const std::string& file, const std::string&
                                          {"key", key},
                                          {"baseline_ns", comparison.baseline_samples_ns},
                                          {"candidate_ns", comparison.candidate_samples_ns}});
-  return ports_.files.append(workspace_.at(file), line.dump_line() + "\n");
+  return ports_.files.append(workspace_.at(file), line.dump_plain() + "\n");
 }
 
 base::Result<std::vector<BuiltSettings>> Lab::build(const std::string& pass, const std::vector<std::string>& sizes,

@@ -8,6 +8,7 @@ namespace hone::repository::native {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Store : public ::testing::Test {
  protected:
@@ -48,9 +49,16 @@ TEST_F(Store, ADamagedFileIsAnErrorWithItsPathAndRemedy) {
     const auto loaded = store.load("rms_norm", "Test CPU", "fp32");
     ASSERT_FALSE(loaded) << text;
     EXPECT_EQ(loaded.error().kind, base::ErrorKind::preflight);
-    EXPECT_EQ(loaded.error().where, "settings/rms_norm.json");
+    EXPECT_THAT(loaded.error().where, StartsWith("settings/rms_norm.json"));
     EXPECT_THAT(loaded.error().remedy, HasSubstr("remove the file"));
   }
+  ASSERT_TRUE(files.write_atomically(store.path("swiglu"), whole));
+  EXPECT_EQ(store.load("swiglu", "Test CPU", "fp32").error().found, "those of 'rms_norm'");
+  std::string broken = whole;
+  broken.replace(broken.find("\"num_threads\": 2"), 16, "\"num_threads\": {}");
+  ASSERT_TRUE(files.write_atomically(store.path("rms_norm"), broken));
+  EXPECT_THAT(store.load("rms_norm", "Test CPU", "fp32").error().where,
+              HasSubstr("field entries[0].variant.settings.forward.rules[0].settings.num_threads"));
 }
 
 }  // namespace
