@@ -10,8 +10,6 @@
 #include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/command.hpp"
 #include "cli/commands/audit_command.hpp"
 #include "cli/commands/counters_command.hpp"
@@ -23,6 +21,7 @@
 #include "cli/manual.hpp"
 #include "cli/print_error.hpp"
 #include "cli/suggested_commands.hpp"
+#include "model/json_value.hpp"
 #include "model/version.hpp"
 
 namespace hone::cli {
@@ -63,10 +62,9 @@ int run_audit_of_paths(const CommandContext& context) {
 
 int print_version(bool json, std::ostream& out) {
   if (json)
-    out << nlohmann::json{{"schema", "hone.version/1"},
-                          {"version", model::hone_version()},
-                          {"commit", model::hone_commit()}}
-               .dump(2)
+    out << model::Json::object(
+               {{"schema", "hone.version/1"}, {"version", model::hone_version()}, {"commit", model::hone_commit()}})
+               .dump_plain(2)
         << "\n";
   else
     out << "hone " << model::hone_version() << " (" << model::hone_commit() << ")\n";

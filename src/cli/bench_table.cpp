@@ -6,11 +6,11 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/composition.hpp"
 #include "measure/paired_subject.hpp"
 #include "measure/protocol.hpp"
+#include "model/timing_fields.hpp"
 #include "render/table.hpp"
 #include "repository/native/native_repository.hpp"
 
@@ -245,30 +245,35 @@ void print_bench(std::ostream& out, const std::vector<BenchRow>& rows, const mod
 }
 
 std::string bench_json(const std::vector<BenchRow>& rows, const model::Ceilings& ceilings) {
-  nlohmann::json document = {
-      {"schema", "hone.bench/1"}, {"rows", nlohmann::json::array()}, {"ceilings", nlohmann::json::object()}};
-  for (const auto& [name, ceiling] : ceilings.by_name) document["ceilings"][name] = ceiling.p50;
-  for (const BenchRow& row : rows) {
-    nlohmann::json item = {{"kernel", row.kernel},     {"mode", row.mode},   {"dtype", row.dtype}, {"shape", row.shape},
-                           {"provider", row.provider}, {"bytes", row.bytes}, {"flops", row.flops}};
-    if (!row.untrusted.empty()) item["untrusted"] = row.untrusted;
+  using model::Json;
+  const auto row_of = [](const BenchRow& row) {
+    Json item = Json::object({{"kernel", row.kernel},
+                              {"mode", row.mode},
+                              {"dtype", row.dtype},
+                              {"shape", row.shape},
+                              {"provider", row.provider},
+                              {"bytes", row.bytes},
+                              {"flops", row.flops}});
+    if (!row.untrusted.empty()) item.add("untrusted", row.untrusted);
     if (row.missing.empty() && row.device_ms.p50 > 0) {
-      item["device_ms"] = row.device_ms.p50;
-      item["device_ms_p20"] = row.device_ms.p20;
-      item["device_ms_p80"] = row.device_ms.p80;
-      item["wall_ms"] = row.wall_ms.p50;
-      item["share_of_ceiling"] = row.share_of_ceiling;
-      if (row.paired.pairs > 0)
-        item["paired"] = {
-            {"pairs", row.paired.pairs}, {"low_pct", row.paired.low_pct}, {"high_pct", row.paired.high_pct}};
-      item["samples"] = row.device_ms.samples;
+      item.add("device_ms", row.device_ms.p50);
+      item.add("device_ms_p20", row.device_ms.p20);
+      item.add("device_ms_p80", row.device_ms.p80);
+      item.add("wall_ms", row.wall_ms.p50);
+      item.add("share_of_ceiling", row.share_of_ceiling);
+      if (row.paired.pairs > 0) item.add("paired", model::json_of(row.paired));
+      item.add("samples", row.device_ms.samples);
     } else {
-      for (const char* key : {"device_ms", "wall_ms", "share_of_ceiling"}) item[key] = nullptr;
-      if (!row.missing.empty()) item["absent"] = row.missing;
+      for (const char* key : {"device_ms", "wall_ms", "share_of_ceiling"}) item.add(key, nullptr);
+      if (!row.missing.empty()) item.add("absent", row.missing);
     }
-    document["rows"].push_back(std::move(item));
-  }
-  return document.dump(2) + "\n";
+    return item;
+  };
+  Json medians = Json::object();
+  for (const auto& [name, ceiling] : ceilings.by_name) medians.add(name, ceiling.p50);
+  return Json::object({{"schema", "hone.bench/1"}, {"rows", Json::list(rows, row_of)}, {"ceilings", medians}})
+             .dump_plain(2) +
+         "\n";
 }
 
 std::vector<std::string> untrusted_rows(const std::vector<BenchRow>& rows) {

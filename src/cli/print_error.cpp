@@ -5,7 +5,8 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "model/json_value.hpp"
 
 namespace hone::cli {
 
@@ -63,14 +64,14 @@ int print_error(const base::Error& whole, bool json, std::ostream& out, std::ost
                           within_a_screen(whole.where), within_a_screen(whole.remedy)};
   err << base::describe(error) << "\n";
   if (json)
-    out << nlohmann::json{{"schema", "hone.error/1"},
-                          {"kind", kind_word(error.kind)},
-                          {"expected", error.expected},
-                          {"found", error.found},
-                          {"where", error.where},
-                          {"to_do", error.remedy},
-                          {"exit_code", base::exit_code(error.kind)}}
-               .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+    out << model::Json::object({{"schema", "hone.error/1"},
+                                {"kind", kind_word(error.kind)},
+                                {"expected", error.expected},
+                                {"found", error.found},
+                                {"where", error.where},
+                                {"to_do", error.remedy},
+                                {"exit_code", base::exit_code(error.kind)}})
+               .dump_plain(2)
         << "\n";
   return base::exit_code(error.kind);
 }

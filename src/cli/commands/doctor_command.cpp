@@ -5,13 +5,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
 #include "counters/ncu.hpp"
 #include "device/cuda/parts.hpp"
+#include "model/device_fields.hpp"
 
 namespace hone::cli {
 
@@ -115,6 +115,48 @@ std::vector<Part> inspect(Machine& machine, const std::string& kernel_compiler, 
   return parts;
 }
 
+model::Json document(const CommandContext& context, const std::vector<Part>& parts, const model::DeviceInfo& info,
+                     const model::Ceilings& ceilings, const repository::CeilingOrigin& origin) {
+  using model::Json;
+  std::map<std::string, Json> measured;
+  for (const auto& [name, ceiling] : ceilings.by_name)
+    measured[name] = model::json_of(model::Quantiles{ceiling.p20, ceiling.p50, ceiling.p80, ceiling.samples});
+  const auto part_of = [](const Part& each) {
+    return Json::object({{"name", each.name},
+                         {"present", each.present},
+                         {"found", each.found},
+                         {"cost", each.cost},
+                         {"to_do", each.remedy}});
+  };
+  const std::int64_t effective = info.ceilings.effective_last_level_cache_bytes;
+  const Json origin_json = Json::object({{"kept", origin.kept},
+                                         {"file", origin.path},
+                                         {"measured_at", ceilings.measured_at},
+                                         {"age_s", origin.kept ? Json(origin.age_s) : Json()},
+                                         {"why_not_kept_ones", origin.refused},
+                                         {"why_not_written", origin.not_written}});
+  const Json device = Json::object({{"id", info.id},
+                                    {"name", info.name},
+                                    {"kind", info.kind},
+                                    {"architecture", info.architecture},
+                                    {"compute_capability", info.compute_capability},
+                                    {"isa", info.isa},
+                                    {"cores", info.sm_count},
+                                    {"caches", model::json_of(info.caches)},
+                                    {"reported_last_level_cache_bytes", info.reported_last_level_cache_bytes()},
+                                    {"effective_last_level_cache_bytes", effective > 0 ? Json(effective) : Json()},
+                                    {"total_memory_bytes", info.total_memory_bytes},
+                                    {"compiler", info.compiler},
+                                    {"driver", info.driver},
+                                    {"ceilings", measured},
+                                    {"ceilings_origin", origin_json},
+                                    {"notes", ceilings.notes}});
+  return Json::object({{"schema", "hone.doctor/1"},
+                       {"devices", Json::array({device})},
+                       {"parts", Json::list(parts, part_of)},
+                       {"configuration", context.meant.configuration}});
+}
+
 }  // namespace
 
 int run_doctor(const CommandContext& context) {
@@ -151,49 +193,9 @@ int run_doctor(const CommandContext& context) {
     ceilings->notes = {no_ceilings};
   }
 
-  const repository::CeilingOrigin& origin = kept->origin();
   const std::int64_t effective = info.ceilings.effective_last_level_cache_bytes;
   if (context.meant.talk.json) {
-    nlohmann::json measured = nlohmann::json::object(), found = nlohmann::json::array();
-    for (const auto& [name, ceiling] : ceilings->by_name)
-      measured[name] = {{"p20", ceiling.p20}, {"p50", ceiling.p50}, {"p80", ceiling.p80}, {"samples", ceiling.samples}};
-    for (const Part& each : parts)
-      found.push_back({{"name", each.name},
-                       {"present", each.present},
-                       {"found", each.found},
-                       {"cost", each.cost},
-                       {"to_do", each.remedy}});
-    nlohmann::json caches = nlohmann::json::array();
-    for (const model::Cache& cache : info.caches)
-      caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"shared_by_cores", cache.shared_by_cores}});
-    nlohmann::json document = {
-        {"schema", "hone.doctor/1"},
-        {"devices",
-         {{{"id", info.id},
-           {"name", info.name},
-           {"kind", info.kind},
-           {"architecture", info.architecture},
-           {"compute_capability", info.compute_capability},
-           {"isa", info.isa},
-           {"cores", info.sm_count},
-           {"caches", caches},
-           {"reported_last_level_cache_bytes", info.reported_last_level_cache_bytes()},
-           {"effective_last_level_cache_bytes", effective > 0 ? nlohmann::json(effective) : nullptr},
-           {"total_memory_bytes", info.total_memory_bytes},
-           {"compiler", info.compiler},
-           {"driver", info.driver},
-           {"ceilings", measured},
-           {"ceilings_origin",
-            {{"kept", origin.kept},
-             {"file", origin.path},
-             {"measured_at", ceilings->measured_at},
-             {"age_s", origin.kept ? nlohmann::json(origin.age_s) : nullptr},
-             {"why_not_kept_ones", origin.refused},
-             {"why_not_written", origin.not_written}}},
-           {"notes", ceilings->notes}}}},
-        {"parts", found},
-        {"configuration", context.meant.configuration}};
-    context.out << document.dump(2) << "\n";
+    context.out << document(context, parts, info, *ceilings, kept->origin()).dump_plain(2) << "\n";
     return code;
   }
   const std::string configuration = base::join_text(context.meant.configuration, ", then ");

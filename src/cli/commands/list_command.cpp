@@ -1,10 +1,9 @@
 // hone list: needs no device.
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "model/json_value.hpp"
 #include "render/table.hpp"
 
 namespace hone::cli {
@@ -14,16 +13,19 @@ int run_list(const CommandContext& context) {
   if (!listed) return fail(context, listed.error());
   const std::vector<repository::KernelEntry>& entries = listed->kernels;
   if (context.meant.talk.json) {
-    nlohmann::json kernels = nlohmann::json::array();
-    for (const repository::KernelEntry& entry : entries)
-      kernels.push_back({{"kernel", entry.name},
-                         {"description", entry.description},
-                         {"tier", entry.tier},
-                         {"modes", entry.passes},
-                         {"dtypes", entry.dtypes}});
-    context.out
-        << nlohmann::json{{"schema", "hone.list/1"}, {"repository", listed->repository}, {"kernels", kernels}}.dump(2)
-        << "\n";
+    using model::Json;
+    const auto kernel_of = [](const repository::KernelEntry& entry) {
+      return Json::object({{"kernel", entry.name},
+                           {"description", entry.description},
+                           {"tier", entry.tier},
+                           {"modes", entry.passes},
+                           {"dtypes", entry.dtypes}});
+    };
+    context.out << Json::object({{"schema", "hone.list/1"},
+                                 {"repository", listed->repository},
+                                 {"kernels", Json::list(entries, kernel_of)}})
+                       .dump_plain(2)
+                << "\n";
     return 0;
   }
   if (context.typed.has("--names")) {

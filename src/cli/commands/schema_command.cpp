@@ -2,26 +2,30 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/schemas.hpp"
+#include "model/json_value.hpp"
 
 namespace hone::cli {
 
 namespace {
 
 std::string title_of(const Schema& schema) {
-  const nlohmann::json document = nlohmann::json::parse(schema.text, nullptr, false);
-  return document.is_object() ? document.value("title", "") : "";
+  const auto document = model::parse_json(schema.text, schema.name, "");
+  const model::Json* title = document ? document->find("title") : nullptr;
+  return title != nullptr && title->text() != nullptr ? *title->text() : "";
 }
 
 int list(const CommandContext& context) {
   if (context.meant.talk.json) {
-    nlohmann::json all = nlohmann::json::array();
-    for (const Schema& schema : schemas()) all.push_back({{"name", schema.name}, {"title", title_of(schema)}});
-    context.out << nlohmann::json{{"schema", "hone.schemas/1"}, {"schemas", all}}.dump(2) << "\n";
+    using model::Json;
+    const auto entry = [](const Schema& schema) {
+      return Json::object({{"name", schema.name}, {"title", title_of(schema)}});
+    };
+    context.out << Json::object({{"schema", "hone.schemas/1"}, {"schemas", Json::list(schemas(), entry)}}).dump_plain(2)
+                << "\n";
     return 0;
   }
   for (const Schema& schema : schemas()) context.out << fmt::format("{:<14}{}\n", schema.name, title_of(schema));

@@ -6,10 +6,10 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/terminal.hpp"
+#include "model/json_value.hpp"
 #include "render/table.hpp"
 #include "repository/native/native_repository.hpp"
 
@@ -73,10 +73,16 @@ base::Result<Verified> verify_manifest(const CommandContext& context, TerminalPr
   return verify(context, dynamic_cast<repository::launch::LaunchSession&>(**session), each);
 }
 
-nlohmann::json json_of(const repository::launch::CaseResult& result) {
-  return {{"kernel", result.kernel}, {"mode", result.mode},     {"dtype", result.dtype},
-          {"shape", result.shape},   {"label", result.label},   {"error", result.error},
-          {"bound", result.bound},   {"passed", result.passed}, {"failure", result.failure}};
+model::Json json_of(const repository::launch::CaseResult& result) {
+  return model::Json::object({{"kernel", result.kernel},
+                              {"mode", result.mode},
+                              {"dtype", result.dtype},
+                              {"shape", result.shape},
+                              {"label", result.label},
+                              {"error", result.error},
+                              {"bound", result.bound},
+                              {"passed", result.passed},
+                              {"failure", result.failure}});
 }
 
 // What went wrong, each once: one compile error fails every case of its program.
@@ -155,14 +161,15 @@ int run_verify(const CommandContext& context) {
   for (const auto& result : cases) ++(result.passed ? passed : failed);
   const int code = failed > 0 || passed == 0 ? base::exit_code(base::ErrorKind::gate) : 0;
   if (context.meant.talk.json) {
-    nlohmann::json document = {{"schema", "hone.verify/1"},
-                               {"reference", verified->reference},
-                               {"cases", nlohmann::json::array()},
-                               {"passed", passed},
-                               {"failed", failed}};
-    for (const auto& result : cases) document["cases"].push_back(json_of(result));
-    document["not_run"] = total - done;
-    context.out << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    using model::Json;
+    context.out << Json::object({{"schema", "hone.verify/1"},
+                                 {"reference", verified->reference},
+                                 {"cases", Json::list(cases, [](const auto& result) { return json_of(result); })},
+                                 {"passed", passed},
+                                 {"failed", failed},
+                                 {"not_run", total - done}})
+                       .dump_plain(2)
+                << "\n";
   } else {
     print_table(context, cases);
     context.out << fmt::format("{} passed, {} failed{}; {}\n", passed, failed,

@@ -2,38 +2,50 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 
 namespace hone::repository::python {
 
+Json answer_in(const std::string& line) {
+  auto answer = model::parse_json(line, "", "");
+  return answer ? std::move(*answer) : Json();
+}
+
+const Json& member(const Json& object, const char* name) {
+  static const Json none;
+  const Json* found = object.find(name);
+  return found != nullptr ? *found : none;
+}
+
+const Json::Array& list(const Json& object, const char* name) {
+  static const Json::Array none;
+  const Json::Array* items = member(object, name).items();
+  return items != nullptr ? *items : none;
+}
+
 double number(const Json& object, const char* name, double otherwise) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
-  return found->is_number() ? found->get<double>() : std::numeric_limits<double>::infinity();
+  const Json* found = object.find(name);
+  return found == nullptr ? otherwise : found->number().value_or(std::numeric_limits<double>::infinity());
 }
 
 std::int64_t integer(const Json& object, const char* name, std::int64_t otherwise) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<std::int64_t>() : otherwise;
+  return member(object, name).integer().value_or(otherwise);
 }
 
 std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  const std::string* text = member(object, name).text();
+  return text != nullptr ? *text : "";
 }
 
 bool flag(const Json& object, const char* name, bool otherwise) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+  const bool* flag = member(object, name).boolean();
+  return flag != nullptr ? *flag : otherwise;
 }
 
 std::vector<std::string> texts(const Json& object, const char* name) {
   std::vector<std::string> all;
-  const auto found = object.find(name);
-  if (found != object.end() && found->is_array())
-    for (const Json& each : *found) all.push_back(each.is_string() ? each.get<std::string>() : each.dump());
+  for (const Json& each : list(object, name)) all.push_back(each.text() != nullptr ? *each.text() : each.dump_plain());
   return all;
 }
 

@@ -6,12 +6,17 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "model/json_value.hpp"
 
 namespace hone::repository::python {
 
-using Json = nlohmann::json;
+using model::Json;
 
+// Of one line; null where it is no JSON.
+Json answer_in(const std::string& line);
+
+const Json& member(const Json& object, const char* name);       // null where there is none
+const Json::Array& list(const Json& object, const char* name);  // empty where there is none
 // The worker writes what is not finite as null, which is infinity here.
 double number(const Json& object, const char* name, double otherwise = 0);
 std::int64_t integer(const Json& object, const char* name, std::int64_t otherwise = 0);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace hone::repository::python {
 
-using OrderedJson = nlohmann::ordered_json;
+using model::Json;
 
 std::vector<std::string> OperatorDescription::modes() const {
   std::vector<std::string> names;
@@ -92,47 +90,40 @@ std::vector<Shape> OperatorDescription::gate_shapes(bool wide, bool interpreted)
 
 namespace {
 
-OrderedJson inputs_json(const CaseSpec& spec) {
-  OrderedJson inputs = OrderedJson::array();
-  for (const InputSpec& each : spec.inputs) {
-    OrderedJson input = {{"name", each.name}, {"type", each.type}, {"shape", each.extents}};
-    if (!each.order.empty()) input["order"] = each.order;
-    input["distribution"] = each.distribution;
-    if (!each.formula.empty()) input["formula"] = each.formula;
-    for (const auto& [name, bound] : each.bounds) input[name] = bound;
-    input["gradient"] = each.gradient;
-    inputs.push_back(std::move(input));
-  }
-  return inputs;
+Json input_json(const InputSpec& spec) {
+  Json input = Json::object({{"name", spec.name}, {"type", spec.type}, {"shape", spec.extents}});
+  if (!spec.order.empty()) input.add("order", spec.order);
+  input.add("distribution", spec.distribution);
+  if (!spec.formula.empty()) input.add("formula", spec.formula);
+  for (const auto& [name, bound] : spec.bounds) input.add(name, bound);
+  input.add("gradient", spec.gradient);
+  return input;
 }
 
 }  // namespace
 
-OrderedJson description_json(const OperatorDescription& description) {
-  OrderedJson truths = OrderedJson::array();
+Json description_json(const OperatorDescription& description) {
+  std::vector<std::string> truths;
   for (const OptionDecl& option : description.options)
     if (option.truth) truths.push_back(option.name);
-  return {{"name", description.name},
-          {"callable", description.callable},
-          {"arguments", description.arguments},
-          {"outputs", description.outputs},
-          {"loss", description.loss},
-          {"formula", description.formula},
-          {"truths", truths},
-          {"overwrites_forward", description.overwrites_forward},
-          {"overwrites_backward", description.overwrites_backward},
-          {"overwrites_gradients", description.overwrites_gradients}};
+  return Json::object({{"name", description.name},
+                       {"callable", description.callable},
+                       {"arguments", description.arguments},
+                       {"outputs", description.outputs},
+                       {"loss", description.loss},
+                       {"formula", description.formula},
+                       {"truths", truths},
+                       {"overwrites_forward", description.overwrites_forward},
+                       {"overwrites_backward", description.overwrites_backward},
+                       {"overwrites_gradients", description.overwrites_gradients}});
 }
 
-OrderedJson case_json(const CaseSpec& spec) {
-  OrderedJson shape = OrderedJson::object(), options = OrderedJson::object();
-  for (const auto& [name, extent] : spec.shape) shape[name] = extent;
-  for (const auto& [name, value] : spec.options) options[name] = value;
-  return {{"shape", shape},
-          {"dtype", spec.dtype},
-          {"options", options},
-          {"seed", spec.seed},
-          {"inputs", inputs_json(spec)}};
+Json case_json(const CaseSpec& spec) {
+  return Json::object({{"shape", spec.shape},
+                       {"dtype", spec.dtype},
+                       {"options", spec.options},
+                       {"seed", spec.seed},
+                       {"inputs", Json::list(spec.inputs, input_json)}});
 }
 
 }  // namespace hone::repository::python

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/result.hpp"
+#include "model/json_value.hpp"
 #include "repository/document/expression.hpp"
 
 namespace hone::repository::python {
@@ -98,7 +97,7 @@ struct OperatorDescription {
 };
 
 // The description and the inputs of a case as JSON, for the worker and for the scripts that stand alone.
-nlohmann::ordered_json description_json(const OperatorDescription& description);
-nlohmann::ordered_json case_json(const CaseSpec& spec);
+model::Json description_json(const OperatorDescription& description);
+model::Json case_json(const CaseSpec& spec);
 
 }  // namespace hone::repository::python

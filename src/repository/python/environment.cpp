@@ -1,7 +1,5 @@
 #include "repository/python/environment.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.hpp"
 #include "repository/python/answer_fields.hpp"
 #include "repository/python/scripts.hpp"
@@ -10,8 +8,8 @@ namespace hone::repository::python {
 
 PythonEnvironment parse_environment(const std::string& json) {
   PythonEnvironment environment;
-  const auto document = Json::parse(json, nullptr, false);
-  if (!document.is_object()) {
+  const Json document = answer_in(json);
+  if (document.members() == nullptr) {
     environment.problem = "python3 answered what can not be read: " + json.substr(0, 200);
     return environment;
   }

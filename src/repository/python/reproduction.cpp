@@ -1,7 +1,6 @@
 #include "repository/python/reproduction.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "repository/python/scripts.hpp"
@@ -58,18 +57,20 @@ std::string quoted(const std::string& text) {
 }
 
 // As Python writes it. `indent`: what each item of the outermost array or object stands behind, on a line of its own.
-std::string literal(const nlohmann::ordered_json& json, const std::string& indent = "") {
-  if (json.is_string()) return quoted(json.get<std::string>());
-  if (json.is_boolean()) return json.get<bool>() ? "True" : "False";
+std::string literal(const model::Json& json, const std::string& indent = "") {
+  if (json.text() != nullptr) return quoted(*json.text());
+  if (json.boolean() != nullptr) return *json.boolean() ? "True" : "False";
   if (json.is_null()) return "None";
-  if (!json.is_structured()) return json.dump();
+  if (json.is_number()) return json.dump_plain();
   std::vector<std::string> items;
-  for (const auto& [key, value] : json.items())
-    items.push_back((json.is_object() ? quoted(key) + ": " : "") + literal(value));
+  if (json.members() != nullptr)
+    for (const auto& [name, value] : *json.members()) items.push_back(quoted(name) + ": " + literal(value));
+  else
+    for (const model::Json& item : *json.items()) items.push_back(literal(item));
   const std::string inside = indent.empty() || items.empty()
                                  ? base::join_text(items, ", ")
                                  : "\n" + indent + base::join_text(items, ",\n" + indent) + ",\n";
-  return json.is_object() ? "{" + inside + "}" : "[" + inside + "]";
+  return json.members() != nullptr ? "{" + inside + "}" : "[" + inside + "]";
 }
 
 // A text of several lines, between three quotes.
@@ -96,7 +97,7 @@ std::string inlined(const std::string& name) {
 
 std::string reproduction_script(const WorkerSetup& setup, const CaseSpec& spec, const std::vector<std::string>& passes,
                                 const std::string& by_hand) {
-  const nlohmann::ordered_json values = case_json(spec);
+  const model::Json values = case_json(spec);
   const std::string& name = setup.description->name;
   std::string text = "# Runs " + name + " of " + setup.module + " as hone measures it. Under Nsight Compute:\n#\n";
   text += "#   " + by_hand + "\n#   hone counters FILE.csv\n#\n";
@@ -106,9 +107,9 @@ std::string reproduction_script(const WorkerSetup& setup, const CaseSpec& spec, 
       "# and the operator's package; change the values below as you like.\nimport sys\n\n";
   text += "SOURCE = " + quoted(setup.source) + "\nOP, MODULE = " + quoted(name) + ", " + quoted(setup.module);
   text += fmt::format("\nSHAPE = {}\nDTYPE, SEED = {}, {}\nOPTIONS = {}\nPASSES = {}\nDEVICE = {}\n",
-                      literal(values["shape"]), quoted(spec.dtype), spec.seed, literal(values["options"]),
+                      literal(*values.find("shape")), quoted(spec.dtype), spec.seed, literal(*values.find("options")),
                       literal(passes), quoted(setup.device));
-  text += "INPUTS = " + literal(values["inputs"], "    ") + "\n";
+  text += "INPUTS = " + literal(*values.find("inputs"), "    ") + "\n";
   text += "OPERATOR = " + literal(description_json(*setup.description), "    ") + "\n";
   text += "FUNCTIONS = " + literal_text(setup.description->code) + "\n\nsys.path.insert(0, SOURCE)\n\n";
   return text + inlined("hone_operator.py") + "\n\n" + inlined("hone_case.py") + kEnd;

@@ -6,7 +6,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "repository/python/answer_fields.hpp"
@@ -97,8 +96,8 @@ base::Result<Json> hear(base::Dialogue& dialogue, std::int64_t deadline_ms) {
     if (line.error().kind == base::ErrorKind::interrupted) return line.error();
     return broken(line.error().found, last_lines(dialogue.last_words()));
   }
-  Json answer = Json::parse(*line, nullptr, false);
-  if (!answer.is_object()) return broken("'" + line->substr(0, 200) + "'", last_lines(dialogue.last_words()));
+  Json answer = answer_in(*line);
+  if (answer.members() == nullptr) return broken("'" + line->substr(0, 200) + "'", last_lines(dialogue.last_words()));
   if (const std::string error = text(answer, "error"); !error.empty())
     return broken(error, last_lines(dialogue.last_words()));
   return answer;
@@ -116,33 +115,39 @@ std::vector<std::string> selection_of(const std::vector<CollectedTest>& collecte
 }
 
 base::Result<TestResults> run_tests(base::Dialogue& dialogue, const TestRun& run) {
-  Json request = {{"root", run.root},        {"overlay", run.overlay},     {"import_root", run.import_root},
-                  {"package", run.package},  {"test_file", run.test_file}, {"device", run.device},
-                  {"changes", Json::array()}};
-  for (const auto& [file, content] : run.changes) request["changes"].push_back({{"file", file}, {"content", content}});
-  HONE_PROPAGATE(dialogue.say(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  const auto change_of = [](const auto& change) {
+    return Json::object({{"file", change.first}, {"content", change.second}});
+  };
+  const Json request = Json::object({{"root", run.root},
+                                     {"overlay", run.overlay},
+                                     {"import_root", run.import_root},
+                                     {"package", run.package},
+                                     {"test_file", run.test_file},
+                                     {"device", run.device},
+                                     {"changes", Json::list(run.changes, change_of)}});
+  HONE_PROPAGATE(dialogue.say(request.dump_plain()));
   HONE_TRY(collected, hear(dialogue, kStartMs));
   TestResults results;
-  for (const Json& each : collected->value("collected", Json::array())) {
+  for (const Json& each : list(*collected, "collected")) {
     CollectedTest test{text(each, "id"), text(each, "function"), {}};
-    const Json parameters = each.value("parameters", Json::object());
-    for (const auto& [name, value] : parameters.items())
-      if (value.is_string()) test.parameters[name] = value.get<std::string>();
+    if (const Json::Object* parameters = member(each, "parameters").members())
+      for (const auto& [name, value] : *parameters)
+        if (value.text() != nullptr) test.parameters[name] = *value.text();
     results.collected.push_back(std::move(test));
   }
-  const Json selection = {{"run", selection_of(results.collected, run)},
-                          {"seconds_each", run.limits.seconds_each},
-                          {"seconds", run.limits.seconds}};
-  HONE_PROPAGATE(dialogue.say(selection.dump()));
+  const Json selection = Json::object({{"run", selection_of(results.collected, run)},
+                                       {"seconds_each", run.limits.seconds_each},
+                                       {"seconds", run.limits.seconds}});
+  HONE_PROPAGATE(dialogue.say(selection.dump_plain()));
   HONE_TRY(ran, hear(dialogue, static_cast<std::int64_t>(1000 * (run.limits.seconds + 60))));
   results.package = text(*ran, "package");
   if (!base::starts_with(results.package, run.overlay + "/"))
     return broken(
         "the tests imported " + run.package + " from " + results.package + ", not from hone's overlay " + run.overlay,
         "a setting of pytest or python puts another one first");
-  for (const Json& each : ran->value("results", Json::array()))
+  for (const Json& each : list(*ran, "results"))
     results.outcomes.push_back(
-        {text(each, "id"), text(each, "outcome"), each.value("seconds", 0.0), text(each, "message")});
+        {text(each, "id"), text(each, "outcome"), number(each, "seconds"), text(each, "message")});
   return results;
 }
 

@@ -5,16 +5,11 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "repository/python/answer_fields.hpp"
 
 namespace hone::repository::python {
-
-struct Worker::Message {
-  Json json;
-};
 
 namespace {
 
@@ -23,15 +18,19 @@ base::Error unreadable(const std::string& what, const std::string& where) {
 }
 
 Json start_request(const WorkerSetup& setup) {
-  return {{"do", "start"},
-          {"device", setup.device},
-          {"source", setup.source},
-          {"module", setup.module},
-          {"operator", Json(description_json(*setup.description))},
-          {"code", setup.description->code}};
+  return Json::object({{"do", "start"},
+                       {"device", setup.device},
+                       {"source", setup.source},
+                       {"module", setup.module},
+                       {"operator", description_json(*setup.description)},
+                       {"code", setup.description->code}});
 }
 
-Json case_request(const CaseSpec& spec) { return case_json(spec); }
+Json about(const std::string& what, const std::string& name, const CaseSpec& spec) {
+  Json request = case_json(spec);
+  request.add("do", what), request.add("name", name);
+  return request;
+}
 
 TensorDeviation deviation(const Json& json) {
   TensorDeviation d;
@@ -84,7 +83,7 @@ base::Result<std::unique_ptr<Worker>> Worker::start(base::Processes& processes, 
   command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"HONE_WORKER", "1"}};
   HONE_TRY(dialogue, processes.talk(command));
   std::unique_ptr<Worker> worker(new Worker(std::move(*dialogue), setup));
-  auto answer = worker->ask({start_request(setup)}, setup.start_ms);
+  auto answer = worker->ask(start_request(setup), setup.start_ms);
   if (!answer) {
     base::Error error = answer.error();
     if (error.kind != base::ErrorKind::interrupted) error.kind = base::ErrorKind::preflight;
@@ -92,20 +91,20 @@ base::Result<std::unique_ptr<Worker>> Worker::start(base::Processes& processes, 
     return error;
   }
   Started& started = worker->started_;
-  started.python = text(answer->json, "python");
-  started.torch = text(answer->json, "torch");
-  started.triton = text(answer->json, "triton");
-  started.origin = text(answer->json, "origin");
-  const Json device = answer->json.value("device", Json::object());
+  started.python = text(*answer, "python");
+  started.torch = text(*answer, "torch");
+  started.triton = text(*answer, "triton");
+  started.origin = text(*answer, "origin");
+  const Json& device = member(*answer, "device");
   started.device = device_of(device, setup.device, started.triton);
   started.measurable = flag(device, "measurable");
   return worker;
 }
 
-base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline_ms) {
+base::Result<Json> Worker::ask(Json request, std::int64_t deadline_ms) {
   const std::int64_t id = next_++;
-  request.json["id"] = id;
-  const std::string what = text(request.json, "do");
+  request.add("id", id);
+  const std::string what = text(request, "do");
   auto with_words = [&](base::Error error) {
     if (const std::string words = last_lines(dialogue_->last_words());
         !words.empty() && error.kind != base::ErrorKind::interrupted)
@@ -113,65 +112,55 @@ base::Result<Worker::Message> Worker::ask(Message request, std::int64_t deadline
     error.where = "worker, " + what;
     return error;
   };
-  if (auto said = dialogue_->say(request.json.dump()); !said) return with_words(said.error());
+  if (auto said = dialogue_->say(request.dump_plain()); !said) return with_words(said.error());
   auto line = dialogue_->hear(deadline_ms);
   if (!line) return with_words(line.error());
-  Message answer{Json::parse(*line, nullptr, false)};
-  if (!answer.json.is_object() || integer(answer.json, "id", -1) != id)
-    return unreadable("'" + line->substr(0, 200) + "'", "worker, " + what);
-  if (const auto error = answer.json.find("error"); error != answer.json.end()) {
-    lost_ = flag(answer.json, "sticky");
+  Json answer = answer_in(*line);
+  if (integer(answer, "id", -1) != id) return unreadable("'" + line->substr(0, 200) + "'", "worker, " + what);
+  if (const Json* error = answer.find("error")) {
+    lost_ = flag(answer, "sticky");
     return base::Error{base::ErrorKind::gate, "that it runs", text(*error, "kind") + ": " + text(*error, "message"),
                        "worker, " + what, text(*error, "where")};
   }
-  if (const auto tampered = texts(answer.json, "tampered"); !tampered.empty())
+  if (const auto tampered = texts(answer, "tampered"); !tampered.empty())
     return base::Error{
         base::ErrorKind::gate, "a kernel that leaves timers, threads, streams and torch's settings alone",
         "changed: " + base::join_text(tampered, ", "), "worker, " + what, "this variant can not be measured"};
   return answer;
 }
 
-Worker::Message Worker::about(const std::string& what, const std::string& name, const CaseSpec& spec) const {
-  Json json = case_request(spec);
-  json["do"] = what;
-  json["name"] = name;
-  return {std::move(json)};
-}
-
 base::Result<void> Worker::load(const std::string& name, const std::string& file) {
-  HONE_TRY(answer, ask({{{"do", "load"}, {"name", name}, {"file", file}}}, setup_.answer_ms));
+  HONE_TRY(answer, ask(Json::object({{"do", "load"}, {"name", name}, {"file", file}}), setup_.answer_ms));
   return {};
 }
 
 base::Result<void> Worker::unload(const std::string& name) {
-  HONE_TRY(answer, ask({{{"do", "unload"}, {"name", name}}}, setup_.answer_ms));
+  HONE_TRY(answer, ask(Json::object({{"do", "unload"}, {"name", name}}), setup_.answer_ms));
   return {};
 }
 
 base::Result<SampleReply> Worker::sample(const std::string& name, const CaseSpec& spec, const std::string& mode) {
-  Message request = about("sample", name, spec);
-  request.json["mode"] = mode;
+  Json request = about("sample", name, spec);
+  request.add("mode", mode);
   HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   SampleReply reply;
-  reply.sample = {number(answer->json, "device_ns"), number(answer->json, "wall_ns"),
-                  number(answer->json, "clock_mhz")};
-  reply.outside_ns = number(answer->json, "outside_ns");
-  reply.blocked = flag(answer->json, "blocked");
+  reply.sample = {number(*answer, "device_ns"), number(*answer, "wall_ns"), number(*answer, "clock_mhz")};
+  reply.outside_ns = number(*answer, "outside_ns");
+  reply.blocked = flag(*answer, "blocked");
   return reply;
 }
 
 base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& spec, const std::string& mode) {
-  Message request = about("build", name, spec);
-  request.json["mode"] = mode;
+  Json request = about("build", name, spec);
+  request.add("mode", mode);
   HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   BuildReply reply;
-  reply.operations = text(answer->json, "operations");
-  for (const Json& each : answer->json.value("kernels", Json::array())) {
+  reply.operations = text(*answer, "operations");
+  for (const Json& each : list(*answer, "kernels")) {
     LaunchedKernel kernel;
     kernel.name = text(each, "name");
     kernel.code_hash = text(each, "code_hash");
-    for (const Json& extent : each.value("grid", Json::array()))
-      kernel.grid.push_back(extent.is_number() ? extent.get<std::int64_t>() : 0);
+    for (const Json& extent : list(each, "grid")) kernel.grid.push_back(extent.integer().value_or(0));
     kernel.num_warps = static_cast<int>(integer(each, "num_warps"));
     kernel.num_stages = static_cast<int>(integer(each, "num_stages"));
     kernel.registers = static_cast<int>(integer(each, "registers", -1));
@@ -184,66 +173,67 @@ base::Result<BuildReply> Worker::build(const std::string& name, const CaseSpec& 
 }
 
 base::Result<void> Worker::compile_ahead(const std::vector<AheadItem>& items) {
-  Json json = {{"do", "ahead"}, {"items", Json::array()}, {"seconds", setup_.answer_ms / 2000}};
-  for (const AheadItem& item : items) {
-    Json entry = case_request(item.spec);
-    entry["name"] = item.name, entry["mode"] = item.mode;
-    json["items"].push_back(std::move(entry));
-  }
-  HONE_TRY(answer, ask({std::move(json)}, setup_.answer_ms));
+  const auto entry_of = [](const AheadItem& item) {
+    Json entry = case_json(item.spec);
+    entry.add("name", item.name), entry.add("mode", item.mode);
+    return entry;
+  };
+  const Json request =
+      Json::object({{"do", "ahead"}, {"items", Json::list(items, entry_of)}, {"seconds", setup_.answer_ms / 2000}});
+  HONE_TRY(answer, ask(request, setup_.answer_ms));
   return {};
 }
 
 base::Result<PartsReply> Worker::parts(const std::string& name, const CaseSpec& spec, const std::string& mode,
                                        int samples) {
-  Message request = about("parts", name, spec);
-  request.json["mode"] = mode, request.json["samples"] = samples;
+  Json request = about("parts", name, spec);
+  request.add("mode", mode), request.add("samples", samples);
   HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   PartsReply reply;
-  reply.device_ns = number(answer->json, "device_ns");
-  for (const Json& each : answer->json.value("kernels", Json::array()))
+  reply.device_ns = number(*answer, "device_ns");
+  for (const Json& each : list(*answer, "kernels"))
     reply.kernels.emplace_back(text(each, "name"), number(each, "device_ns"));
   return reply;
 }
 
 base::Result<MemoryReply> Worker::memory(const std::string& name, const CaseSpec& spec) {
   HONE_TRY(answer, ask(about("memory", name, spec), setup_.answer_ms));
-  return MemoryReply{number(answer->json, "peak_bytes"), number(answer->json, "saved_bytes"),
-                     number(answer->json, "input_bytes")};
+  return MemoryReply{number(*answer, "peak_bytes"), number(*answer, "saved_bytes"), number(*answer, "input_bytes")};
 }
 
 base::Result<CheckReply> Worker::check(const std::string& original, const std::string& name, const CaseSpec& spec) {
-  Message request = about("check", name, spec);
-  request.json["original"] = original;
+  Json request = about("check", name, spec);
+  request.add("original", original);
   HONE_TRY(answer, ask(std::move(request), setup_.answer_ms));
   CheckReply reply;
-  reply.original_refused = text(answer->json, "original_refused");
-  reply.candidate_refused = text(answer->json, "candidate_refused");
-  reply.changed_inputs = texts(answer->json, "changed_inputs");
-  reply.missing = texts(answer->json, "missing");
-  reply.disturbed = texts(answer->json, "disturbed");
-  for (const Json& each : answer->json.value("tensors", Json::array())) {
+  reply.original_refused = text(*answer, "original_refused");
+  reply.candidate_refused = text(*answer, "candidate_refused");
+  reply.changed_inputs = texts(*answer, "changed_inputs");
+  reply.missing = texts(*answer, "missing");
+  reply.disturbed = texts(*answer, "disturbed");
+  for (const Json& each : list(*answer, "tensors")) {
     CheckedTensor tensor;
     tensor.name = text(each, "name");
     tensor.dtype = text(each, "dtype");
     tensor.same_form = flag(each, "same_form");
-    tensor.has_reference = each.contains("candidate");
+    tensor.has_reference = each.find("candidate") != nullptr;
     tensor.repeats = flag(each, "repeats");
     tensor.identical = flag(each, "identical");
     if (tensor.has_reference)
-      tensor.original = deviation(each["original"]), tensor.candidate = deviation(each["candidate"]);
+      tensor.original = deviation(member(each, "original")), tensor.candidate = deviation(member(each, "candidate"));
     reply.tensors.push_back(std::move(tensor));
   }
   return reply;
 }
 
 base::Result<std::map<std::string, std::vector<double>>> Worker::ceilings(bool quick) {
-  HONE_TRY(answer, ask({{{"do", "ceilings"}, {"quick", quick}}}, setup_.answer_ms));
+  HONE_TRY(answer, ask(Json::object({{"do", "ceilings"}, {"quick", quick}}), setup_.answer_ms));
   std::map<std::string, std::vector<double>> found;
-  const Json all = answer->json.value("samples", Json::object());  // items() does not keep a temporary alive
-  for (const auto& [name, samples] : all.items())
-    for (const Json& each : samples)
-      if (each.is_number()) found[name].push_back(each.get<double>());
+  if (const Json::Object* all = member(*answer, "samples").members())
+    for (const auto& [name, samples] : *all)
+      if (samples.items() != nullptr)
+        for (const Json& each : *samples.items())
+          if (each.is_number()) found[name].push_back(*each.number());
   return found;
 }
 

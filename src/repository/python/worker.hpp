@@ -106,9 +106,7 @@ class Worker {
  private:
   Worker(std::unique_ptr<base::Dialogue> dialogue, const WorkerSetup& setup)
       : dialogue_(std::move(dialogue)), setup_(setup) {}
-  struct Message;  // the JSON of a request or an answer
-  base::Result<Message> ask(Message request, std::int64_t deadline_ms);
-  Message about(const std::string& what, const std::string& name, const CaseSpec& spec) const;
+  base::Result<model::Json> ask(model::Json request, std::int64_t deadline_ms);
 
   std::unique_ptr<base::Dialogue> dialogue_;
   WorkerSetup setup_;

@@ -2,7 +2,6 @@
 #include "repository/python/description.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/repository/python/sample_operator.hpp"
 
@@ -55,14 +54,15 @@ TEST(Description, GateShapesHaveOneElementAndOddExtentsAsFarAsTheOperatorTakesTh
 
 TEST(Description, ItsJsonHasWhatTheWorkerNeeds) {
   const OperatorDescription scale = scale_operator();
-  const auto json = description_json(scale);
-  EXPECT_EQ(json["callable"], "Scale");
-  EXPECT_EQ(json["truths"], nlohmann::ordered_json({"in_place"}));
-  const auto spec = case_json(*scale.case_of(scale.at(256), "bf16", scale.default_options(), 7));
-  EXPECT_EQ(spec["shape"]["columns"], 256);
-  EXPECT_EQ(spec["inputs"][2]["order"], nlohmann::ordered_json({1, 0}));
-  EXPECT_EQ(spec["inputs"][1]["distribution"], "normal");
-  EXPECT_EQ(spec["seed"], 7);
+  const model::Json json = description_json(scale);
+  EXPECT_EQ(*json.find("callable")->text(), "Scale");
+  EXPECT_EQ(json.find("truths")->dump_line(), R"(["in_place"])");
+  const model::Json spec = case_json(*scale.case_of(scale.at(256), "bf16", scale.default_options(), 7));
+  EXPECT_EQ(spec.find("shape")->find("columns")->integer(), 256);
+  const model::Json::Array& inputs = *spec.find("inputs")->items();
+  EXPECT_EQ(inputs[2].find("order")->dump_line(), "[1, 0]");
+  EXPECT_EQ(*inputs[1].find("distribution")->text(), "normal");
+  EXPECT_EQ(spec.find("seed")->integer(), 7);
 }
 
 }  // namespace
