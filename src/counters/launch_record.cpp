@@ -1,5 +1,5 @@
 // The names of metrics on both pages, as data. Sources: Nsight Compute's section files and its Kernel Profiling Guide
-// (2022.1 to 2025.3); a metric that was renamed stands here under each name.
+// (2022.1 to 2025.3), and captures of 2019 and 2020; a metric that was renamed stands here under each name.
 #include "counters/launch_record.hpp"
 
 #include <algorithm>
@@ -21,13 +21,20 @@ constexpr std::array kNames{
     Name{"Compute (SM) Throughput", Dimension::percent, Field::compute_pct},
     Name{"Compute (SM) [%]", Dimension::percent, Field::compute_pct},
     Name{"SOL SM", Dimension::percent, Field::compute_pct},
+    Name{"SM [%]", Dimension::percent, Field::compute_pct},
     Name{"Memory Throughput", Dimension::percent, Field::memory_pct},
     Name{"Memory [%]", Dimension::percent, Field::memory_pct},
     Name{"SOL Memory", Dimension::percent, Field::memory_pct},
     Name{"Memory Throughput", Dimension::bytes_per_second, Field::dram_bytes_per_s},
     Name{"DRAM Throughput", Dimension::percent, Field::dram_pct},
+    Name{"SOL DRAM", Dimension::percent, Field::dram_pct},
+    Name{"SOL FB", Dimension::percent, Field::dram_pct},
     Name{"L1/TEX Cache Throughput", Dimension::percent, Field::l1_pct},
+    Name{"SOL L1/TEX Cache", Dimension::percent, Field::l1_pct},
+    Name{"SOL TEX", Dimension::percent, Field::l1_pct},
     Name{"L2 Cache Throughput", Dimension::percent, Field::l2_pct},
+    Name{"SOL L2 Cache", Dimension::percent, Field::l2_pct},
+    Name{"SOL L2", Dimension::percent, Field::l2_pct},
     Name{"L1/TEX Hit Rate", Dimension::percent, Field::l1_hit_pct},
     Name{"L2 Hit Rate", Dimension::percent, Field::l2_hit_pct},
     Name{"Registers Per Thread", Dimension::none, Field::registers},
@@ -57,8 +64,13 @@ constexpr std::array kNames{
     Name{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", Dimension::percent, Field::dram_pct},
     Name{"dram__throughput.avg.pct_of_peak_sustained_elapsed", Dimension::percent, Field::dram_pct},
     Name{"dram__bytes.sum.per_second", Dimension::bytes_per_second, Field::dram_bytes_per_s},
+    Name{"dram__bytes.sum", Dimension::bytes, Field::dram_bytes},
     Name{"dram__bytes_read.sum", Dimension::bytes, Field::dram_bytes_read},
+    Name{"dram__bytes_op_read.sum", Dimension::bytes, Field::dram_bytes_read},
+    Name{"fbpa__dram_read_bytes.sum", Dimension::bytes, Field::dram_bytes_read},
     Name{"dram__bytes_write.sum", Dimension::bytes, Field::dram_bytes_written},
+    Name{"dram__bytes_op_write.sum", Dimension::bytes, Field::dram_bytes_written},
+    Name{"fbpa__dram_write_bytes.sum", Dimension::bytes, Field::dram_bytes_written},
     Name{"l1tex__throughput.avg.pct_of_peak_sustained_active", Dimension::percent, Field::l1_pct},
     Name{"lts__throughput.avg.pct_of_peak_sustained_elapsed", Dimension::percent, Field::l2_pct},
     Name{"l1tex__t_sector_hit_rate.pct", Dimension::percent, Field::l1_hit_pct},
@@ -153,6 +165,7 @@ const char* profile_name(Field field) {
     case Field::l1_pct: return "l1_throughput_pct";
     case Field::l2_pct: return "l2_throughput_pct";
     case Field::dram_bytes_per_s:
+    case Field::dram_bytes:
     case Field::dram_bytes_read:
     case Field::dram_bytes_written: return "dram_bytes";
     case Field::l1_hit_pct: return "l1_hit_rate_pct";

@@ -21,6 +21,7 @@ enum class Field {
   l1_pct,
   l2_pct,
   dram_bytes_per_s,
+  dram_bytes,
   dram_bytes_read,
   dram_bytes_written,
   l1_hit_pct,
@@ -53,6 +54,7 @@ struct LaunchRecord {
   std::array<std::optional<double>, static_cast<std::size_t>(Field::count)> values;
   std::vector<model::Stall> stall_cycles;  // raw page: cycles of each reason between two instructions
   std::vector<model::Stall> stall_rules;   // details page: share of each reason that a rule speaks of
+  int launches = 1;                        // that its values are averages of, in a per-kernel summary
   bool units_unknown = false;              // so that no duration, clock or number of bytes is kept
 
   std::optional<double>& operator[](Field field) { return values[static_cast<std::size_t>(field)]; }

@@ -28,6 +28,8 @@ struct Table {
   std::vector<std::string> units;  // raw page
   bool raw = false;
   std::vector<Record> rows;
+  std::set<std::size_t>
+      misaligned;  // numbers of fields of rows with more than the header: their columns can not be told
 
   const std::string& at(const Record& row, const std::string& column) const {
     static const std::string none;
@@ -57,7 +59,16 @@ Table table_of(const Record& header) {
   table.names = header.fields;
   for (std::size_t i = 0; i < header.fields.size(); ++i) table.columns.try_emplace(header.fields[i], i);
   table.raw = table.columns.find("Metric Name") == table.columns.end();
+  // A summary per kernel has averages over its launches in place of values.
+  if (const auto average = table.columns.find("Average"); average != table.columns.end())
+    table.columns.try_emplace("Metric Value", average->second);
   return table;
+}
+
+bool fits_header(const Table& table, const Record& record) {
+  return std::all_of(
+      record.fields.begin() + static_cast<std::ptrdiff_t>(std::min(table.names.size(), record.fields.size())),
+      record.fields.end(), [](const std::string& field) { return field.empty(); });
 }
 
 // The header tells how the file separates and whether it quotes.
@@ -95,6 +106,10 @@ Text read_tables(const std::string& text) {
       continue;
     }
     Table& table = found.tables.back();
+    if (!fits_header(table, *item->record)) {
+      table.misaligned.insert(item->record->fields.size());
+      continue;
+    }
     if (table.at(*item->record, "Kernel Name").empty()) {
       if (expect_units) table.units = item->record->fields;
     } else {
@@ -129,6 +144,7 @@ LaunchRecord begin_launch(const Table& table, const Record& row) {
   launch.grid = table.at(row, "Grid Size");
   launch.block = table.at(row, "Block Size");
   launch.compute_capability = table.at(row, "CC");
+  launch.launches = static_cast<int>(parse_number(table.at(row, "Invocations"), DecimalMark::point).value_or(1));
   return launch;
 }
 
@@ -210,9 +226,9 @@ bool in_base_units(const LaunchRecord& launch) {
 
 // Values whose size depends on their unit; counts and percentages stay.
 void drop_scaled_values(LaunchRecord& launch) {
-  for (const Field field :
-       {Field::duration_s, Field::sm_hz, Field::dram_bytes_per_s, Field::dram_bytes_read, Field::dram_bytes_written,
-        Field::shared_per_block, Field::shared_dynamic, Field::shared_static, Field::shared_driver})
+  for (const Field field : {Field::duration_s, Field::sm_hz, Field::dram_bytes_per_s, Field::dram_bytes,
+                            Field::dram_bytes_read, Field::dram_bytes_written, Field::shared_per_block,
+                            Field::shared_dynamic, Field::shared_static, Field::shared_driver})
     launch[field].reset();
   launch.units_unknown = true;
 }
@@ -254,11 +270,24 @@ base::Error no_table(const Text& text, const std::string& where) {
   return error;
 }
 
+// "rows of 19 or 20 fields where the header has 15, as without the quotes around fields with commas"; empty where none is so.
+std::string misaligned_rows(const Text& text) {
+  for (const Table& table : text.tables) {
+    if (table.misaligned.empty()) continue;
+    std::vector<std::string> counts;
+    for (const std::size_t count : table.misaligned) counts.push_back(std::to_string(count));
+    return fmt::format("rows of {} fields where the header has {}: the quotes around fields with commas are missing",
+                       base::join_text(counts, " or "), table.names.size());
+  }
+  return "";
+}
+
 std::vector<std::string> notes_of(const Text& text, const std::vector<LaunchRecord>& launches, std::size_t empty) {
   std::vector<std::string> notes;
   std::set<std::string> processes;
   for (const LaunchRecord& launch : launches)
     if (!launch.process.empty()) processes.insert(launch.process);
+  if (const std::string rows = misaligned_rows(text); !rows.empty()) notes.push_back(rows + "; they are left out");
   if (text.truncated) notes.push_back("the file ends inside a record: what began there is left out");
   if (empty > 0) notes.push_back(fmt::format("{} launches carry none of the metrics that are read here", empty));
   if (processes.size() > 1) notes.push_back(fmt::format("launches of {} processes", processes.size()));
@@ -289,6 +318,8 @@ base::Result<Capture> read_ncu_csv(const std::string& raw_text, const std::strin
   launches.erase(
       std::remove_if(launches.begin(), launches.end(), [](const auto& launch) { return !has_values(launch); }),
       launches.end());
+  if (const std::string rows = misaligned_rows(text); launches.empty() && !rows.empty())
+    return base::Error{base::ErrorKind::usage, "rows with as many fields as the header", rows, where, kHowToExport};
   if (launches.empty())
     return base::Error{base::ErrorKind::usage, "at least one profiled kernel with metrics",
                        all == 0 ? "a header without launches" : "launches without any metric that is read here", where,
@@ -296,8 +327,8 @@ base::Result<Capture> read_ncu_csv(const std::string& raw_text, const std::strin
                        "--section WarpStateStats, or --set full"};
   Capture capture;
   capture.page = text.tables.front().raw ? "raw" : "details";
-  capture.launches = static_cast<int>(launches.size());
   for (LaunchRecord& launch : launches) {
+    capture.launches += launch.launches;
     complete(launch);
     if (capture.device_name.empty()) capture.device_name = launch.device_name;
     if (capture.compute_capability.empty()) capture.compute_capability = launch.compute_capability;

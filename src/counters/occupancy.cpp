@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
 
 namespace hone::counters {
 
@@ -60,15 +63,12 @@ std::optional<Occupancy> occupancy(const SmLimits& limits, int threads, int regi
   if (found.blocks_per_sm == 0) return std::nullopt;
   found.pct = 100.0 * found.blocks_per_sm * warps / limits.warps;
   if (found.blocks_per_sm * warps == limits.warps) return found;
-  // A tie is named by what an author can change first.
-  if (found.blocks_per_sm == found.by_registers)
-    found.limiter = "registers";
-  else if (found.blocks_per_sm == found.by_shared)
-    found.limiter = "shared memory";
-  else if (found.blocks_per_sm == found.by_warps)
-    found.limiter = "block size";
-  else
-    found.limiter = "blocks per SM";
+  // A tie is named in this order: what an author can change first comes first.
+  std::vector<std::string> tightest;
+  for (const auto& [blocks, limiter] :
+       {std::pair{found.by_registers, "registers"}, {found.by_shared, "shared memory"}, {found.by_warps, "block size"}})
+    if (found.blocks_per_sm == blocks) tightest.emplace_back(limiter);
+  found.limiter = tightest.empty() ? "blocks per SM" : base::join_text(tightest, " and ");
   return found;
 }
 

@@ -29,8 +29,9 @@ std::optional<SmLimits> sm_limits(const std::string& compute_capability);
 struct Occupancy {
   int by_registers = 0, by_shared = 0, by_warps = 0, by_blocks = 0;  // blocks an SM that each would allow
   int blocks_per_sm = 0;
-  double pct = 0;       // of the warps an SM can hold
-  std::string limiter;  // "registers", "shared memory", "block size", "blocks per SM"; empty at 100 %
+  double pct = 0;  // of the warps an SM can hold
+  std::string
+      limiter;  // "registers", "shared memory", "block size", "blocks per SM", or a tie of them joined by " and "; empty at 100 %
 };
 
 // Shared bytes are static plus dynamic, without what the driver reserves. Nothing where the block can not run at all

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "counters/libraries.hpp"
 
 namespace hone::counters {
@@ -27,23 +28,24 @@ struct BlockLimit {
   Field field;
   const char* limiter;
 };
-// In the order in which a tie is named: what a kernel's author can change first comes first.
+// A tie is named in this order: what a kernel's author can change first comes first.
 constexpr std::array kBlockLimits{
     BlockLimit{Field::limit_registers, "registers"}, BlockLimit{Field::limit_shared, "shared memory"},
     BlockLimit{Field::limit_warps, "block size"}, BlockLimit{Field::limit_blocks, "blocks per SM"},
     BlockLimit{Field::limit_barriers, "barriers"}};
 
 void read_limits(const LaunchRecord& launch, CounterSummary& kernel) {
-  const char* tightest = "";
+  std::vector<std::string> tightest;
   for (const BlockLimit& each : kBlockLimits) {
     const std::optional<double>& limit = launch[each.field];
-    if (!limit || !(*limit > 0) || (kernel.blocks_per_sm_limit && *limit >= *kernel.blocks_per_sm_limit)) continue;
+    if (!limit || !(*limit > 0) || (kernel.blocks_per_sm_limit && *limit > *kernel.blocks_per_sm_limit)) continue;
+    if (limit != kernel.blocks_per_sm_limit) tightest.clear();
     kernel.blocks_per_sm_limit = limit;
-    tightest = each.limiter;
+    tightest.emplace_back(each.limiter);
   }
   // At full theoretical occupancy nothing on the SM limits it, but the grid may.
   if (kernel.theoretical_occupancy_pct.value_or(0) < 99.5)
-    kernel.occupancy_limiter = tightest;
+    kernel.occupancy_limiter = base::join_text(tightest, " and ");
   else if (kernel.waves_per_sm && *kernel.waves_per_sm < 1)
     kernel.occupancy_limiter = "grid";
 }
@@ -75,6 +77,7 @@ std::optional<double> shared_bytes(const LaunchRecord& launch) {
 std::optional<double> dram_bytes(const LaunchRecord& launch) {
   if (launch[Field::dram_bytes_per_s] && launch[Field::duration_s])
     return *launch[Field::dram_bytes_per_s] * *launch[Field::duration_s];
+  if (launch[Field::dram_bytes]) return launch[Field::dram_bytes];
   if (launch[Field::dram_bytes_read] && launch[Field::dram_bytes_written])
     return *launch[Field::dram_bytes_read] + *launch[Field::dram_bytes_written];
   return std::nullopt;
@@ -140,7 +143,10 @@ CounterSummary merged(const Kernel& kernel) {
   const LaunchRecord& chosen = trials ? *std::min_element(medians.begin(), medians.end(), by_duration)
                                       : *std::max_element(medians.begin(), medians.end(), by_duration);
   CounterSummary summary = summary_of(chosen);
-  summary.launches = static_cast<int>(count);
+  summary.launches = 0;
+  for (const LaunchRecord* launch : kernel.launches) summary.launches += launch->launches;
+  if (chosen.launches > 1)
+    summary.note = fmt::format("averages of {} launches, from a summary per kernel", chosen.launches);
   if (count == 1) return summary;
   if (shapes.size() == 1)
     summary.note =

@@ -255,6 +255,7 @@ std::vector<std::string> strategies_for(BottleneckClass cls, const std::vector<s
     case BottleneckClass::balanced: order = words(kBalanced); break;
     case BottleneckClass::latency_bound: order = words(kLatency); break;
     case BottleneckClass::host_bound: order = words(kHost); break;
+    case BottleneckClass::undecided: return {};
   }
   std::vector<std::string> front;
   const auto bring_forward = [&](const char* word) {

@@ -19,6 +19,12 @@ bool is_short(const Point& point) { return point.duration_us > 0 && point.durati
 
 bool starved(const Point& point) { return point.occupancy_pct < kStarvedOccupancy; }
 
+bool decided(const Point& point) {
+  const double busy = starved(point) ? kBusyWhenStarved : kBusy;
+  const bool both = !std::isnan(point.compute_pct) && !std::isnan(point.memory_pct);
+  return both || point.compute_pct >= busy || point.memory_pct >= busy || point.host_share_pct >= kHostShareMajority;
+}
+
 BottleneckClass classify(const Point& point) {
   if (point.host_share_pct >= kHostShareMajority) return BottleneckClass::host_bound;
 

@@ -47,6 +47,9 @@ inline constexpr double kShortLaunchUs = 5;
 // Total: defined for every value of every field, NaN and infinities included.
 model::BottleneckClass classify(const Point& point);
 
+// Whether the class rests on figures that are known: on a unit that is seen busy, or on two that are seen idle.
+bool decided(const Point& point);
+
 // Whether the point has few warps in flight, so that busy means kBusyWhenStarved.
 bool starved(const Point& point);
 

@@ -190,6 +190,7 @@ std::string refutation_of(const PassVerdict& pass) {
     case BottleneckClass::host_bound:
       return fmt::format("the caller's time of {} falling by as much as the kernel's when the kernel is made faster.",
                          mode);
+    case BottleneckClass::undecided: break;  // a class of captures alone
   }
   return "";
 }

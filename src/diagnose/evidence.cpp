@@ -223,15 +223,11 @@ void add_events(const model::Profile& profile, Table& table) {
   }
 }
 
-void add_missing(const model::Profile& profile, Table& table) {
+// What the author says of the kernel's kind, where little was measured.
+void add_prior(const model::Profile& profile, Table& table) {
   if (table.size() < 3 && profile.identity.tier > 0)
     table.add("Tier", fmt::format("tier {}: {}", profile.identity.tier, profile.identity.tier_description),
               prior_of_tier(profile.identity.tier), Source::source_code);
-  if (table.size() < 3 && profile.counters.kernels.empty())
-    table.add("Hardware counters", profile.counters.reason.empty() ? "none" : "none: " + profile.counters.reason,
-              "nothing", Source::measured);
-  for (const char* signal : {"Share of ceiling", "Ablations", "Host share"})
-    if (table.size() < 3) table.add(signal, "not measured", "nothing", Source::measured);
 }
 
 }  // namespace
@@ -251,7 +247,7 @@ std::vector<EvidenceRow> evidence_of(const model::Profile& profile, const std::v
     add_routes(pass, table);
   }
   add_events(profile, table);
-  add_missing(profile, table);
+  add_prior(profile, table);
   return table.take();
 }
 

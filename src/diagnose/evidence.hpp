@@ -7,7 +7,7 @@
 
 namespace hone::diagnose {
 
-// At least three rows for every profile. Where hardly anything was measured, rows say what is missing and support "nothing".
+// A row for each signal that was found; what was not measured is no evidence.
 std::vector<model::EvidenceRow> evidence_of(const model::Profile& profile, const std::vector<PassVerdict>& passes);
 
 }  // namespace hone::diagnose

@@ -17,8 +17,8 @@ namespace {
 using model::BottleneckClass;
 
 constexpr BottleneckClass kClasses[] = {BottleneckClass::memory_bound, BottleneckClass::compute_bound,
-                                        BottleneckClass::balanced, BottleneckClass::latency_bound,
-                                        BottleneckClass::host_bound};
+                                        BottleneckClass::balanced,     BottleneckClass::latency_bound,
+                                        BottleneckClass::host_bound,   BottleneckClass::undecided};
 constexpr Family kFamilies[] = {Family::x86, Family::arm,    Family::ampere,
                                 Family::ada, Family::hopper, Family::blackwell};
 
@@ -55,6 +55,8 @@ std::string meaning_of(BottleneckClass cls) {
       return "The device is idle for most of the caller's time: the host that launches is the limit. A faster kernel "
              "does not "
              "show there; fewer launches do.";
+    case BottleneckClass::undecided:
+      return "The capture lacks the figures that would tell: no unit was seen busy, and not both were counted.";
   }
   return "";
 }
@@ -77,6 +79,8 @@ std::string decided_of(BottleneckClass cls) {
     case BottleneckClass::host_bound:
       return fmt::format("The device is idle for {:g} % of the caller's time or more: wall time beside device time.",
                          kHostShareMajority);
+    case BottleneckClass::undecided:
+      return "One throughput or both are missing, and none that is there is high enough to count as busy.";
   }
   return "";
 }
@@ -94,7 +98,9 @@ void add_classes(std::vector<Term>& terms) {
                      "class",
                      meaning_of(cls),
                      decided_of(cls),
-                     "In this order: " + titles_of(strategies_for(cls, {}, true)) + ".",
+                     cls == BottleneckClass::undecided
+                         ? "Capture with --section SpeedOfLight, which has both throughputs."
+                         : "In this order: " + titles_of(strategies_for(cls, {}, true)) + ".",
                      {"docs/diagnosis.md", kRooflinePaper, kProfilingGuide}});
   terms.push_back(
       {"unclassified",

@@ -32,7 +32,7 @@ std::string gain_text(const LaunchFacts& facts) {
   if (facts.share_of_ceiling_pct >= kAtTheLimit) return "little or nothing to gain: at the limit, " + figure;
   if (facts.share_of_ceiling_pct >= kNearTheLimit) return "little or nothing to gain: " + figure;
   std::string text = "at " + figure + " with the same DRAM traffic";
-  if (classify(facts.point) == BottleneckClass::compute_bound)
+  if (class_of(facts) == BottleneckClass::compute_bound)
     text += ", and at most " + percent(100 - facts.point.compute_pct) + " without fewer instructions";
   return text;
 }
@@ -40,9 +40,13 @@ std::string gain_text(const LaunchFacts& facts) {
 std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts& facts) {
   // What was not counted is not said to be idle.
   const auto level = [](double pct) { return known(pct) ? percent(pct) : std::string("not in this capture"); };
-  const std::string memory = level(facts.point.memory_pct), compute = level(facts.point.compute_pct);
+  const bool only_bytes = !known(facts.point.memory_pct) && known(facts.dram_bytes_per_s);
+  const std::string memory = only_bytes ? bandwidth(facts.dram_bytes_per_s) +
+                                              " of DRAM, whose share of the peak is not in this capture"
+                                        : level(facts.point.memory_pct),
+                    compute = level(facts.point.compute_pct);
   const bool both = known(facts.point.memory_pct) && known(facts.point.compute_pct);
-  switch (classify(facts.point)) {
+  switch (class_of(facts)) {
     case BottleneckClass::memory_bound:
       return fmt::format("Memory is {} unit ({}{}), limited by {}.", both ? "the busier" : "a busy", memory,
                          both ? " against " + compute + " for compute" : "; compute is " + compute,
@@ -55,16 +59,16 @@ std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts&
       return fmt::format("Memory ({}) and compute ({}) are about equally busy: relieving one alone gains little.",
                          memory, compute);
     case BottleneckClass::latency_bound: {
-      if (!known(facts.point.memory_pct) && !known(facts.point.compute_pct))
-        return "Neither unit's throughput is in this capture: no unit was seen busy, which leaves latency-bound, but "
-               "nothing shows it. Limited by " +
-               limiter_text(facts.limiters) + ".";
-      std::string text = fmt::format("{}: memory {}, compute {}",
-                                     both ? "Neither unit is busy" : "No unit was seen busy", memory, compute);
+      std::string text = fmt::format("Neither unit is busy: memory {}, compute {}", memory, compute);
       if (kernel.occupancy_pct) text += ", with " + percent(*kernel.occupancy_pct) + " of the warps in flight";
       if (starved(facts.point))
         text += fmt::format(" (so few that a unit counts as busy only from {:.0f} %)", kBusyWhenStarved);
       return text + ". Too little is in flight, limited by " + limiter_text(facts.limiters) + ".";
+    }
+    case BottleneckClass::undecided: {
+      std::string text = fmt::format("No unit was seen busy: memory {}, compute {}", memory, compute);
+      if (kernel.occupancy_pct) text += ", with " + percent(*kernel.occupancy_pct) + " of the warps in flight";
+      return text + ". Which one limits, or whether none does, is open: capture with --section SpeedOfLight.";
     }
     case BottleneckClass::host_bound: break;  // a capture knows nothing of the host
   }
@@ -72,7 +76,8 @@ std::string reasoning_of(const model::CounterSummary& kernel, const LaunchFacts&
 }
 
 std::string refutation_of(const LaunchFacts& facts) {
-  switch (classify(facts.point)) {
+  switch (class_of(facts)) {
+    case BottleneckClass::undecided: return "";
     case BottleneckClass::memory_bound:
       return "the kernel taking as long as now with half the bytes, or less time with less arithmetic alone.";
     case BottleneckClass::compute_bound: return "the kernel taking as long as now with half the instructions.";
@@ -87,7 +92,7 @@ KernelDiagnosis diagnose_kernel(const model::CounterSummary& kernel, const model
   const LaunchFacts facts = launch_facts(kernel, device);
   KernelDiagnosis diagnosis;
   model::Bottleneck& bottleneck = diagnosis.bottleneck;
-  bottleneck.cls = classify(facts.point);
+  bottleneck.cls = class_of(facts);
   bottleneck.plain_rule_class =
       plain_rule(kernel.compute_throughput_pct.value_or(kUnknown), kernel.memory_throughput_pct.value_or(kUnknown));
   bottleneck.confidence = confidence_of(kernel, facts);

@@ -71,25 +71,33 @@ Limiter grid_limiter(const CounterSummary& kernel) {
   return {"grid", text + ")"};
 }
 
-Limiter resource_limiter(const CounterSummary& kernel) {
+// Those that hold theoretical occupancy, several where they tie.
+std::vector<Limiter> resource_limiters(const CounterSummary& kernel) {
   const std::string fit =
       kernel.blocks_per_sm_limit && kernel.block_size
           ? fmt::format("{} of {:.0f} threads an SM, ", count(*kernel.blocks_per_sm_limit, "program", "programs"),
                         *kernel.block_size)
           : "";
   const std::string share = percent(*kernel.theoretical_occupancy_pct) + " of its warps";
-  if (kernel.occupancy_limiter == "registers")
-    return {"registers", fmt::format("registers ({} a thread: {}{})",
-                                     quantity(kernel.registers_per_thread.value_or(kUnknown)), fit, share)};
-  if (kernel.occupancy_limiter == "shared memory")
-    return {"shared memory", fmt::format("shared memory ({} a program: {}{})",
-                                         bytes_text(kernel.shared_bytes_per_block.value_or(kUnknown)), fit, share)};
-  return {"block size", fmt::format("{} ({}{})", kernel.occupancy_limiter, fit, share)};
-}
-
-bool is_resource(const std::string& limiter) {
-  return limiter == "registers" || limiter == "shared memory" || limiter == "block size" ||
-         limiter == "blocks per SM" || limiter == "barriers";
+  const auto each = [&](const std::optional<double>& size, const std::string& words) {
+    return size ? words + ": " + fit + share : fit + share;
+  };
+  const std::string& held_by = kernel.occupancy_limiter;
+  const auto holds = [&](const char* word) { return held_by.find(word) != std::string::npos; };
+  std::vector<Limiter> limiters;
+  if (holds("registers"))
+    limiters.push_back(
+        {"registers",
+         fmt::format("registers ({})", each(kernel.registers_per_thread,
+                                            quantity(kernel.registers_per_thread.value_or(0)) + " a thread"))});
+  if (holds("shared memory"))
+    limiters.push_back(
+        {"shared memory", fmt::format("shared memory ({})",
+                                      each(kernel.shared_bytes_per_block,
+                                           bytes_text(kernel.shared_bytes_per_block.value_or(0)) + " a program"))});
+  for (const char* word : {"block size", "blocks per SM", "barriers"})
+    if (holds(word)) limiters.push_back({"block size", fmt::format("{} ({}{})", word, fit, share)});
+  return limiters;
 }
 
 // Share of the time that an even last wave would save, in percent.
@@ -130,7 +138,23 @@ Limiter memory_limiter(const CounterSummary& kernel, const LaunchFacts& facts) {
   return {"memory bandwidth", text + ")"};
 }
 
+// The throughput of the SMs is that of the busiest of their pipes and of the issue of instructions; which one it is, only a
+// stall reason tells.
+Limiter compute_limiter(const CounterSummary& kernel) {
+  std::string unit = "which pipe is busy is not in this capture";
+  if (!kernel.stalls.empty() && kernel.stalls.front().pct >= kStallShare) {
+    if (kernel.stalls.front().reason == "math pipe throttle") unit = "warps wait for an arithmetic pipe";
+    if (kernel.stalls.front().reason == "not selected") unit = "warps wait for the issue of instructions";
+  }
+  return {"SM throughput", fmt::format("the busiest unit of the SMs ({} of its peak; {})",
+                                       percent(*kernel.compute_throughput_pct), unit)};
+}
+
 }  // namespace
+
+BottleneckClass class_of(const LaunchFacts& facts) {
+  return decided(facts.point) ? classify(facts.point) : BottleneckClass::undecided;
+}
 
 std::string stall_meaning(const std::string& reason) {
   for (const StallMeaning& each : kStallMeanings)
@@ -166,13 +190,11 @@ LaunchFacts launch_facts(const CounterSummary& kernel, const model::DeviceInfo& 
   const double l2 = or_unknown(kernel.l2_throughput_pct);
   if (l2 >= kCacheBusy && !(point.memory_pct >= l2)) point.memory_pct = l2;
 
-  switch (classify(point)) {
+  switch (class_of(facts)) {
     case BottleneckClass::latency_bound: add_latency_limiters(kernel, facts); break;
     case BottleneckClass::memory_bound: facts.limiters.push_back(memory_limiter(kernel, facts)); break;
-    case BottleneckClass::compute_bound:
-      facts.limiters.push_back(
-          {"instruction issue", "instruction issue (" + percent(point.compute_pct) + " of the SMs' peak)"});
-      break;
+    case BottleneckClass::compute_bound: facts.limiters.push_back(compute_limiter(kernel)); break;
+    case BottleneckClass::undecided: break;
     default: facts.limiters.push_back({"both units", "memory and arithmetic together"}); break;
   }
   return facts;
@@ -182,9 +204,8 @@ std::vector<Limiter> static_limiters(const CounterSummary& kernel) {
   std::vector<Limiter> limiters;
   const double waves = or_unknown(kernel.waves_per_sm);
   if (waves < 1) limiters.push_back(grid_limiter(kernel));
-  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy &&
-      is_resource(kernel.occupancy_limiter))
-    limiters.push_back(resource_limiter(kernel));
+  if (kernel.theoretical_occupancy_pct.value_or(100) < kLowTheoreticalOccupancy)
+    for (Limiter& limiter : resource_limiters(kernel)) limiters.push_back(std::move(limiter));
   if (kernel.spills.value_or(0) > 0)
     limiters.push_back({"spills", "spills (" + quantity(*kernel.spills) + " requests to local memory)"});
   if (tail_loss_pct(waves) >= kTailLoss)

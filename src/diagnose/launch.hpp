@@ -27,7 +27,7 @@ inline constexpr double kTailLoss = 10;
 inline constexpr double kStallShare = 30;
 
 // What holds a launch back. word: "grid", "registers", "shared memory", "block size", "spills", "tail wave", "short launch",
-// "dependency stalls", "DRAM bandwidth", "L2 bandwidth", "L1 bandwidth", "memory bandwidth", "instruction issue", "both units".
+// "dependency stalls", "DRAM bandwidth", "L2 bandwidth", "L1 bandwidth", "memory bandwidth", "SM throughput", "both units".
 struct Limiter {
   std::string word;
   std::string text;  // with its figures: "grid (132 programs, one an SM)"
@@ -42,6 +42,7 @@ struct LaunchFacts {
   std::vector<Limiter> limiters;  // strongest first, for the class of `point`
 };
 
+model::BottleneckClass class_of(const LaunchFacts& facts);
 LaunchFacts launch_facts(const model::CounterSummary& kernel, const model::DeviceInfo& device);
 std::vector<model::EvidenceRow> launch_evidence(const model::CounterSummary& kernel, const LaunchFacts& facts);
 std::string limiter_text(const std::vector<Limiter>& limiters);

@@ -1,4 +1,6 @@
 // The evidence rows of one launch: each says what one counter supports, also where that is not the class found.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "diagnose/launch.hpp"
@@ -23,7 +25,6 @@ class EvidenceRows {
     rows_.push_back({signal, observation, supports, Source::counters});
   }
   std::vector<EvidenceRow> take() { return std::move(rows_); }
-  std::size_t size() const { return rows_.size(); }
 
  private:
   std::string name_;
@@ -42,10 +43,11 @@ void add_memory(const CounterSummary& kernel, const LaunchFacts& facts, double b
       observation += " (no measured ceiling given)";
   }
   if (observation.empty()) return;
-  const double level = known(facts.share_of_ceiling_pct)
-                           ? std::max(facts.share_of_ceiling_pct, kernel.memory_throughput_pct.value_or(0))
-                           : kernel.memory_throughput_pct.value_or(0);
-  rows.add("Memory throughput", observation, level >= busy ? memory_bound() : against(memory_bound()));
+  const double level = std::fmax(facts.share_of_ceiling_pct, kernel.memory_throughput_pct.value_or(kUnknown));
+  rows.add("Memory throughput", observation,
+           !known(level)   ? "nothing"
+           : level >= busy ? memory_bound()
+                           : against(memory_bound()));
 }
 
 void add_caches(const CounterSummary& kernel, EvidenceRows& rows) {
@@ -108,14 +110,6 @@ std::vector<EvidenceRow> launch_evidence(const CounterSummary& kernel, const Lau
   if (facts.point.duration_us > 0 && facts.point.duration_us < kShortLaunchUs)
     rows.add("Duration", number(facts.point.duration_us) + " us: ramp-up and tail are most of it", latency_bound());
 
-  // A capture of few sections still yields three rows: what is missing weakens the class, and the reader sees it.
-  const std::pair<const char*, bool> needed[] = {
-      {"Compute throughput", kernel.compute_throughput_pct.has_value()},
-      {"Memory throughput", kernel.memory_throughput_pct || kernel.dram_bytes},
-      {"SM occupancy", kernel.occupancy_pct.has_value()},
-      {"Top warp stall", !kernel.stalls.empty()}};
-  for (const auto& [signal, present] : needed)
-    if (!present && rows.size() < 3) rows.add(signal, "not in this capture", "nothing");
   return rows.take();
 }
 

@@ -115,6 +115,7 @@ void name_limiters(PassVerdict& verdict, const model::Profile& profile) {
     case BottleneckClass::latency_bound:
       if (verdict.limiters.empty() || calculated) add_latency_limiters(verdict, profile);
       break;
+    case BottleneckClass::undecided: break;  // a class of captures alone
   }
   const bool one_unit = verdict.cls == BottleneckClass::memory_bound || verdict.cls == BottleneckClass::compute_bound;
   if (one_unit && takes_turns(facts)) verdict.limiters.push_back(overlap_limiter(facts));
@@ -138,7 +139,8 @@ PassVerdict judge(const PassFacts& facts, const model::Profile& profile) {
   verdict.by_ceiling = class_by_ceiling(facts);
   verdict.by_ablation = class_by_ablation(facts);
   if (!facts.kernels.empty())
-    verdict.by_counters = classify(launch_facts(*facts.kernels.front(), profile.device).point);
+    if (const Point counted = launch_facts(*facts.kernels.front(), profile.device).point; decided(counted))
+      verdict.by_counters = classify(counted);
   verdict.known_at_all = known(verdict.point.memory_pct) || known(verdict.point.compute_pct) ||
                          verdict.point.host_share_pct >= kHostShareMajority;
   verdict.cls = verdict.known_at_all ? classify(verdict.point) : prior_of_tier(profile.identity.tier);

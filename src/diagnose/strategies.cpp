@@ -165,7 +165,7 @@ std::string in_flight_text(const model::CounterSummary& kernel, const LaunchFact
                         facts.programs_per_sm == 1 ? "one program" : quantity(facts.programs_per_sm) + " programs",
                         facts.programs_per_sm == 1 ? "keeps" : "keep", percent(*kernel.occupancy_pct));
   if (kernel.blocks_per_sm_limit &&
-      (kernel.occupancy_limiter == "registers" || kernel.occupancy_limiter == "shared memory"))
+      (kernel.occupancy_limiter.rfind("registers", 0) == 0 || kernel.occupancy_limiter.rfind("shared memory", 0) == 0))
     text += fmt::format("; beyond {} an SM, {} must fall first or programs must have fewer warps",
                         quantity(*kernel.blocks_per_sm_limit), kernel.occupancy_limiter);
   return text;
@@ -278,7 +278,7 @@ std::vector<model::StrategyStep> launch_strategies(const model::CounterSummary& 
                                                    const model::DeviceInfo& device, const std::string& gain) {
   Family family = family_of(device);
   if (!is_gpu(family)) family = Family::other_gpu;
-  std::vector<std::string> words = strategies_for(classify(facts.point), words_of(facts.limiters), true);
+  std::vector<std::string> words = strategies_for(class_of(facts), words_of(facts.limiters), true);
   if (facts.share_of_ceiling_pct >= kAtTheLimit)
     words = {"less-traffic"};  // for these bytes it is as fast as the device
   std::vector<model::StrategyStep> steps;

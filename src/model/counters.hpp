@@ -22,7 +22,8 @@ struct CounterSummary {
   std::string name, grid, block;
   std::string pass;  // "forward", "backward"; empty where only the name can tell
   std::optional<double> occupancy_pct, theoretical_occupancy_pct;
-  std::string occupancy_limiter;  // "registers", "shared memory", "block size", "grid"; empty when not known
+  std::string
+      occupancy_limiter;  // "registers", "shared memory", "block size", a tie joined by " and ", "grid"; empty when not known
   std::optional<double> compute_throughput_pct, memory_throughput_pct, dram_throughput_pct;
   std::optional<double> l1_hit_rate_pct, l2_hit_rate_pct;
   std::optional<double> registers_per_thread, spills, duration_us;

@@ -9,7 +9,8 @@
 namespace hone::model {
 
 enum class Verdict { faster, slower, same, unresolved };  // of a paired comparison, candidate against baseline
-enum class BottleneckClass { memory_bound, compute_bound, balanced, latency_bound, host_bound };
+// undecided: the figures that would tell are missing, as in a capture of few sections.
+enum class BottleneckClass { memory_bound, compute_bound, balanced, latency_bound, host_bound, undecided };
 enum class Source { measured, counters, source_code, recorded };  // where a number or a signal comes from
 enum class HowSet { settings_function, hard_coded, autotune, default_value, passed_by_caller, settings_file };
 enum class Liveness { live, dead, unknown };  // live: changes the machine code, or what is launched
@@ -22,8 +23,8 @@ inline constexpr std::array<const char*, 0> kWords;
 template <>
 inline constexpr std::array kWords<Verdict>{"faster", "slower", "same", "unresolved"};
 template <>
-inline constexpr std::array kWords<BottleneckClass>{"memory-bound", "compute-bound", "balanced", "latency-bound",
-                                                    "host-bound"};
+inline constexpr std::array kWords<BottleneckClass>{"memory-bound",  "compute-bound", "balanced",
+                                                    "latency-bound", "host-bound",    "undecided"};
 template <>
 inline constexpr std::array kWords<Source>{"measured", "counters", "source-code", "recorded"};
 template <>

@@ -250,6 +250,79 @@ TEST(NcuCsv, NamesAndUnitsOf2022AreRead) {
   EXPECT_FALSE(kernel.spills.has_value()) << "2022 counts no spilling requests: absent, never zero";
 }
 
+TEST(NcuCsv, NamesOf2019And2020AreRead) {
+  const CounterSummary old =
+      kernel_of(read(kHeader + row("Duration", "nsecond", "20000") + row("SM [%]", "%", "21.50") +
+                     row("Memory [%]", "%", "71.20") + row("SOL FB", "%", "70.10") + row("SOL TEX", "%", "12.00") +
+                     row("SOL L2", "%", "15.00")),
+                "mine");
+  EXPECT_EQ(old.compute_throughput_pct, 21.5);
+  EXPECT_EQ(old.memory_throughput_pct, 71.2);
+  EXPECT_EQ(old.dram_throughput_pct, 70.1);
+  EXPECT_EQ(old.l1_throughput_pct, 12);
+  EXPECT_EQ(old.l2_throughput_pct, 15);
+  const CounterSummary next = kernel_of(read(kHeader + row("SOL DRAM", "%", "85.34") +
+                                             row("SOL L1/TEX Cache", "%", "16.39") + row("SOL L2 Cache", "%", "31.08")),
+                                        "mine");
+  EXPECT_EQ(next.dram_throughput_pct, 85.34);
+  EXPECT_EQ(next.l1_throughput_pct, 16.39);
+  EXPECT_EQ(next.l2_throughput_pct, 31.08);
+}
+
+TEST(NcuCsv, DramBytesAreReadUnderTheNamesOfEveryArchitecture) {
+  for (const auto& [read_name, write_name] : {std::pair{"dram__bytes_read.sum", "dram__bytes_write.sum"},
+                                              {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"},
+                                              {"fbpa__dram_read_bytes.sum", "fbpa__dram_write_bytes.sum"}})
+    EXPECT_EQ(
+        kernel_of(read(kHeader + row(read_name, "byte", "30,000,000") + row(write_name, "byte", "20,000,000")), "mine")
+            .dram_bytes,
+        50e6)
+        << read_name;
+  EXPECT_EQ(kernel_of(read(kHeader + row("dram__bytes.sum", "Mbyte", "50")), "mine").dram_bytes, 50e6);
+}
+
+TEST(NcuCsv, RowsWhoseQuotesAreLostAreRefusedWithTheCountOfFields) {
+  const std::string header = "ID,Kernel Name,Block Size,Grid Size,Metric Name,Metric Unit,Metric Value\n";
+  const auto lost = read_ncu_csv(header + "0,fold(),(128, 1, 1),(64, 1, 1),Duration,us,12.8\n" +
+                                     "0,fold(),(128, 1, 1),(64, 1, 1),Memory Throughput,%,1,280\n",
+                                 "test.csv");
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().kind, base::ErrorKind::usage);
+  EXPECT_THAT(lost.error().found, HasSubstr("rows of 11 or 12 fields where the header has 7"));
+  const Capture some = read(header + "0,fold(),128,64,Memory Throughput,%,40\n0,fold(),128,64,Duration,ns,12,800\n" +
+                            "1,whole(),128,64,Duration,ns,900,\n");
+  ASSERT_EQ(some.kernels.size(), 2u);
+  EXPECT_FALSE(kernel_of(some, "fold()").duration_us) << "the columns of such a row can not be told";
+  EXPECT_EQ(kernel_of(some, "whole()").duration_us, 0.9) << "a separator at the end is no field";
+  EXPECT_THAT(some.notes, Contains(HasSubstr("rows of 8 fields where the header has 7")));
+}
+
+TEST(NcuCsv, ASummaryPerKernelGivesAveragesOverItsLaunches) {
+  const std::string header =
+      R"("Process ID","Kernel Name","Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average")"
+      "\n";
+  const auto line = [](const std::string& rest) { return R"-("9","blend(float *)","4","S",)-" + rest + "\n"; };
+  const Capture capture =
+      read(header + line(R"("Duration","us","10","14","12")") + line(R"("Memory Throughput","%","60","70","65")") +
+           line(R"("Compute (SM) Throughput","%","20","24","22")"));
+  EXPECT_EQ(capture.launches, 4);
+  const CounterSummary& blend = kernel_of(capture, "blend(float *)");
+  EXPECT_EQ(blend.launches, 4);
+  EXPECT_EQ(blend.duration_us, 12);
+  EXPECT_EQ(blend.memory_throughput_pct, 65);
+  EXPECT_EQ(blend.compute_throughput_pct, 22);
+  EXPECT_THAT(blend.note, HasSubstr("averages of 4 launches"));
+}
+
+TEST(NcuCsv, LimitersThatTieAreAllNamed) {
+  const std::string limits = row("Theoretical Occupancy", "%", "18.75") + row("Block Limit SM", "block", "32") +
+                             row("Block Limit Registers", "block", "1") + row("Block Limit Warps", "block", "5");
+  EXPECT_EQ(kernel_of(read(kHeader + limits), "mine").occupancy_limiter, "registers");
+  const CounterSummary tied = kernel_of(read(kHeader + limits + row("Block Limit Shared Mem", "block", "1")), "mine");
+  EXPECT_EQ(tied.occupancy_limiter, "registers and shared memory");
+  EXPECT_EQ(tied.blocks_per_sm_limit, 1);
+}
+
 TEST(NcuCsv, MissingAndNotAvailableMetricsAreAbsent) {
   for (const char* value : {"n/a", "nan", "-nan", "inf", "", "(!) n/a", "N/A"}) {
     const Capture capture =
@@ -306,7 +379,8 @@ TEST(NcuCsv, SemicolonsUtf16AndByteOrderMarksAreRead) {
 TEST(NcuCsv, TheRawPageWithoutUnitsIsReadInBaseUnitsAndSaysSo) {
   const std::string text =
       "\"ID\",\"Kernel "
-      "Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\"\n\"0\",\"mine\",\"63390\","
+      "Name\",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\"\n\"0\",\"mine\","
+      "\"63390\","
       "\"1000\",\"500\"\n";
   const Capture capture = read(text);
   EXPECT_DOUBLE_EQ(*capture.kernels.at(0).duration_us, 63.39);

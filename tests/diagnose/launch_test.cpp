@@ -75,22 +75,68 @@ TEST(LaunchReasoning, SaysWhatIsLeftInAWholeSentence) {
                                                   "at most 22.8 % of its time with the same DRAM traffic."));
 }
 
-TEST(LaunchReasoning, WhatWasNotCountedIsNotCalledIdle) {
+TEST(LaunchReasoning, WithoutTheFiguresForItThereIsNoClass) {
   model::CounterSummary kernel;
   kernel.name = "k";
   kernel.duration_us = 50;
-  std::string text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
-  EXPECT_EQ(text.rfind("Neither unit's throughput is in this capture", 0), 0u) << text;
+  const auto reasoning = [&](model::BottleneckClass cls) {
+    const KernelDiagnosis found = diagnose_kernel(kernel, device());
+    EXPECT_EQ(found.bottleneck.cls, cls);
+    for (const model::EvidenceRow& row : found.bottleneck.evidence)
+      EXPECT_THAT(row.observation, Not(HasSubstr("not in this capture")));
+    if (cls == model::BottleneckClass::undecided) EXPECT_TRUE(found.strategy_order.empty());
+    return found.bottleneck.reasoning;
+  };
+  using model::BottleneckClass;
+  EXPECT_THAT(reasoning(BottleneckClass::undecided), HasSubstr("memory not in this capture, compute not in this"));
+  kernel.compute_throughput_pct = 7;
+  kernel.occupancy_pct = 85;
+  kernel.dram_bytes = 25e6;
+  EXPECT_THAT(reasoning(BottleneckClass::undecided), HasSubstr("memory 500 GB/s of DRAM, whose share of the peak is "
+                                                               "not in this capture, compute 7.0 %, with 85.0 % of"));
+  EXPECT_EQ(diagnose_kernel(kernel, device(1e12)).bottleneck.cls, BottleneckClass::latency_bound)
+      << "50 % of a ceiling";
+  EXPECT_EQ(diagnose_kernel(kernel, device()).bottleneck.evidence.front().supports, "nothing");
+  kernel.dram_bytes.reset();
+  kernel.compute_throughput_pct.reset();
   kernel.memory_throughput_pct = 20;
-  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
-  EXPECT_EQ(text.rfind("No unit was seen busy: memory 20.0 %, compute not in this capture", 0), 0u) << text;
+  EXPECT_THAT(reasoning(BottleneckClass::undecided), HasSubstr("memory 20.0 %, compute not in this capture"));
   kernel.memory_throughput_pct = 95;
-  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
-  EXPECT_EQ(text.rfind("Memory is a busy unit (95.0 %; compute is not in this capture)", 0), 0u) << text;
+  EXPECT_THAT(reasoning(BottleneckClass::memory_bound),
+              HasSubstr("Memory is a busy unit (95.0 %; compute is not in this capture)"));
   kernel.memory_throughput_pct.reset();
   kernel.compute_throughput_pct = 90;
-  text = diagnose_kernel(kernel, device()).bottleneck.reasoning;
-  EXPECT_EQ(text.rfind("The SMs are a busy unit (90.0 %; memory is not in this capture)", 0), 0u) << text;
+  EXPECT_THAT(reasoning(BottleneckClass::compute_bound),
+              HasSubstr("The SMs are a busy unit (90.0 %; memory is not in this capture)"));
+}
+
+TEST(LaunchLimiter, OfBusySmsIsThePipeThatAStallReasonNames) {
+  model::CounterSummary kernel;
+  kernel.name = "k";
+  kernel.compute_throughput_pct = 92;
+  kernel.memory_throughput_pct = 20;
+  kernel.occupancy_pct = 85;
+  EXPECT_THAT(diagnose_kernel(kernel, device()).bottleneck.limiter, HasSubstr("which pipe is busy is not in this"));
+  kernel.stalls = {{"math pipe throttle", 60}};
+  EXPECT_THAT(diagnose_kernel(kernel, device()).bottleneck.limiter, HasSubstr("warps wait for an arithmetic pipe"));
+  kernel.stalls = {{"not selected", 60}};
+  EXPECT_THAT(diagnose_kernel(kernel, device()).bottleneck.limiter, HasSubstr("the issue of instructions"));
+}
+
+TEST(LaunchLimiter, NamesEveryResourceOfATie) {
+  model::CounterSummary kernel;
+  kernel.name = "k";
+  kernel.compute_throughput_pct = 30;
+  kernel.memory_throughput_pct = 25;
+  kernel.occupancy_pct = 16;
+  kernel.theoretical_occupancy_pct = 18.75;
+  kernel.occupancy_limiter = "registers and shared memory";
+  kernel.registers_per_thread = 168;
+  kernel.blocks_per_sm_limit = 1;
+  kernel.block_size = 384;
+  EXPECT_EQ(diagnose_kernel(kernel, device()).bottleneck.limiter,
+            "registers (168 a thread: 1 program of 384 threads an SM, 18.8 % of its warps); "
+            "shared memory (1 program of 384 threads an SM, 18.8 % of its warps)");
 }
 
 TEST(LaunchReasoning, AProgramIsNoFractionOfOne) {

@@ -126,7 +126,7 @@ void print_kernel(std::size_t number, const CounterSummary& kernel, const Kernel
   for (std::size_t i = 0; i < std::min(kStepsShown, diagnosis.strategy_order.size()); ++i)
     print_wrapped(i == 0 ? "try" : "then",
                   diagnosis.strategy_order[i].title + ": " + diagnosis.strategy_order[i].reason, style, out);
-  print_wrapped("refuted by", bottleneck.refutation, style, out);
+  if (!bottleneck.refutation.empty()) print_wrapped("refuted by", bottleneck.refutation, style, out);
 }
 
 // Writes roofline.svg and stalls_N.svg, N as in the table; gives the paths.
