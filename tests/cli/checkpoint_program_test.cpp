@@ -74,14 +74,15 @@ class AtATerminal : public ProgramTest {
                                      std::pair{"slow_scale_reference.cpp", kReference}})
       EXPECT_TRUE(files_.write_atomically(folder_ / name, text));
   }
-  std::unique_ptr<test::TerminalSession> start() {
+  std::unique_ptr<test::TerminalSession> start(const std::vector<std::string>& more = {"--max-variants", "1"}) {
+    std::vector<std::string> words{hone(),        "run",         "slow_scale", "--repo", folder_.path(),
+                                   "--workspace", folder_ / "w", "--device",   "cpu",    "--quick"};
+    words.insert(words.end(), more.begin(), more.end());
     return std::make_unique<test::TerminalSession>(
-        std::vector<std::string>{hone(), "run", "slow_scale", "--repo", folder_.path(), "--workspace", folder_ / "w",
-                                 "--device", "cpu", "--quick"},
-        std::map<std::string, std::string>{{"HONE_SETTINGS_DIR", folder_ / "settings"},
-                                           {"HONE_CACHE_DIR", folder_ / "cache"},
-                                           {"TERM", "xterm"},
-                                           {"NO_COLOR", "1"}});
+        words, std::map<std::string, std::string>{{"HONE_SETTINGS_DIR", folder_ / "settings"},
+                                                  {"HONE_CACHE_DIR", folder_ / "cache"},
+                                                  {"TERM", "xterm"},
+                                                  {"NO_COLOR", "1"}});
   }
   std::string workspace_file(const std::string& name) { return *files_.read(folder_ / ("w/slow_scale/" + name)); }
 };
@@ -112,6 +113,13 @@ TEST_F(AtATerminal, ThePlanIsEditedEachAnswerIsAskedForOnceAndCtrlCRestoresProdu
   EXPECT_THAT(workspace_file("profile.md"), HasSubstr("recommended was"));
   EXPECT_THAT(workspace_file("journal.jsonl"), HasSubstr("\"steps\":\"parameter-sweep\""));
   {
+    const auto run = start({"--fresh"});
+    ASSERT_TRUE(run->shows("ceilings of the device")) << run->seen();
+    run->type("\003");
+    EXPECT_EQ(run->wait(), 130) << run->seen();
+    EXPECT_EQ(run->seen().find("going on with"), std::string::npos) << run->seen();
+  }
+  {
     const auto run = start();
     ASSERT_TRUE(run->shows("going on with the profile of")) << run->seen();
     ASSERT_TRUE(run->shows(kPlan)) << "Ctrl-C is no answer: " << run->seen();
@@ -124,6 +132,7 @@ TEST_F(AtATerminal, ThePlanIsEditedEachAnswerIsAskedForOnceAndCtrlCRestoresProdu
     run->type("\003");
     EXPECT_EQ(run->wait(), 130) << run->seen();
     EXPECT_FALSE(files_.exists(folder_ / "hone.settings.toml")) << "production is what it was";
+    EXPECT_THAT(workspace_file("comparison.json"), HasSubstr("all 1 variants allowed by --max-variants were used"));
   }
   const auto run = start();
   ASSERT_TRUE(run->shows("not asked again: go on to optimize")) << run->seen();
