@@ -100,7 +100,7 @@ TEST_F(Flags, EachHasAnEffectThatIsSeen) {
 }
 
 TEST_F(Flags, OfWholeRunsAreTriedInOne) {
-  const std::string runs = *files_.read(HONE_SOURCE_DIR "/tests/cli/checkpoint_program_test.cpp");
+  const std::string runs = *files_.read(HONE_SOURCE_DIR "/tests/cli/application_checkpoint_test.cpp");
   for (const char* flag : kOfRuns) EXPECT_THAT(runs, HasSubstr(std::string("\"") + flag + "\""));
 }
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/device/cpu_fixture.hpp"
+#include "tests/device/cpu/cpu_fixture.hpp"
 
 namespace hone::device {
 namespace {

@@ -6,22 +6,24 @@
 //   source text of the first file, pkg/kernel.py (kernel.cu with `% cuda`, kernel.cpp with `% cpp`)
 //   ---
 //   path.in.the.json = JSON value                      (`#` is a list's length; `audit.` starts at the document)
-#include <gtest/gtest.h>
+#pragma once
+
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "base/files.hpp"
 #include "diagnose/source_advice/advice.hpp"
 #include "source/audit.hpp"
 
-namespace {
+namespace hone::source::corpus {
 
 using Json = nlohmann::json;
-namespace fs = std::filesystem;
 
 struct Case {
   std::string name, corpus;
@@ -30,20 +32,23 @@ struct Case {
   std::vector<std::string> expected;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.corpus << ": " << c.name; }
+inline void PrintTo(const Case& c, std::ostream* out) { *out << c.corpus << ": " << c.name; }
 
-std::vector<Case> load_cases() {
+// Of the files about C++ and CUDA, or of the others, which are about Triton.
+inline std::vector<Case> load_cases(bool cpp) {
   std::vector<Case> cases;
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "tests/source/corpus"))
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tests/source/corpus"))
     paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
-  for (const fs::path& path : paths) {
+  for (const std::filesystem::path& path : paths) {
+    const std::string corpus = path.stem().string();
+    if (cpp != (corpus == "cpp" || corpus == "cuda")) continue;
     std::ifstream in(path);
     bool facts = false, inside = false;  // the lines before the first case say what the file is about
     for (std::string line; std::getline(in, line);) {
       if (line.rfind("=== ", 0) == 0) {
-        cases.push_back({line.substr(4), path.stem().string(), {}, {{"pkg/kernel.py", ""}}, {}});
+        cases.push_back({line.substr(4), corpus, {}, {{"pkg/kernel.py", ""}}, {}});
         facts = false;
         inside = true;
       } else if (!inside) {
@@ -68,7 +73,7 @@ std::vector<Case> load_cases() {
   return cases;
 }
 
-std::string encoded(std::string text, const std::string& how) {
+inline std::string encoded(std::string text, const std::string& how) {
   std::string out;
   if (how == "bom") return "\xEF\xBB\xBF" + text;
   if (how == "no_final_newline") {
@@ -96,7 +101,7 @@ std::string encoded(std::string text, const std::string& how) {
 }
 
 // The value at "a.0.b.#"; nothing where the path leads nowhere.
-std::optional<Json> at_path(const Json& root, const std::string& path) {
+inline std::optional<Json> at_path(const Json& root, const std::string& path) {
   Json value = root;
   std::stringstream parts(path);
   for (std::string part; std::getline(parts, part, '.');) {
@@ -116,40 +121,47 @@ std::optional<Json> at_path(const Json& root, const std::string& path) {
   return value;
 }
 
-class Corpus : public ::testing::TestWithParam<Case> {};
-
-TEST_P(Corpus, gives_the_expected_facts) {
-  const Case& c = GetParam();
-  hone::base::MemoryFiles files;
+inline model::Audit audit_of(const Case& c) {
+  base::MemoryFiles files;
   for (std::size_t i = 0; i < c.files.size(); ++i) {
     std::string text = c.files[i].second;
     if (i == 0) {
       for (const std::string& how : c.encodings) text = encoded(text, how);
     }
-    ASSERT_TRUE(files.write_atomically("/w/" + c.files[i].first, text).ok());
+    EXPECT_TRUE(files.write_atomically("/w/" + c.files[i].first, text).ok());
   }
-  hone::model::Audit audit;
-  auto found = hone::source::audit_paths(files, {"/w/" + c.files[0].first});
+  model::Audit audit;
+  auto found = source::audit_paths(files, {"/w/" + c.files[0].first});
   if (found) audit = std::move(*found);
-  hone::diagnose::advise(audit);
-  const Json document = Json::parse(hone::model::to_json(audit));
-  const Json op = document["kernels"].empty() ? Json::object() : document["kernels"][0];
-  ASSERT_FALSE(c.expected.empty());
-  for (const std::string& line : c.expected) {
-    const std::size_t equals = line.find(" = ");
-    ASSERT_NE(equals, std::string::npos) << line;
-    const std::string path = line.substr(0, equals);
-    const Json expected = Json::parse(line.substr(equals + 3));
-    const auto value = path.rfind("audit.", 0) == 0 ? at_path(document, path.substr(6)) : at_path(op, path);
-    if (!value) {
-      ADD_FAILURE() << path << ": not there; the op is " << op.dump(1).substr(0, 6000);
-      continue;
-    }
-    EXPECT_EQ(*value, expected) << path << "; the document begins " << document.dump().substr(0, 300);
-  }
+  diagnose::advise(audit);
+  return audit;
 }
 
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+// The facts that are not as expected.
+inline std::vector<std::string> wrong_facts(const Case& c) {
+  const Json document = Json::parse(model::to_json(audit_of(c)));
+  const Json op = document["kernels"].empty() ? Json::object() : document["kernels"][0];
+  std::vector<std::string> wrong;
+  if (c.expected.empty()) wrong.push_back("the case expects nothing");
+  for (const std::string& line : c.expected) {
+    const std::size_t equals = line.find(" = ");
+    if (equals == std::string::npos) {
+      wrong.push_back("no fact: " + line);
+      continue;
+    }
+    const std::string path = line.substr(0, equals);
+    const auto value = path.rfind("audit.", 0) == 0 ? at_path(document, path.substr(6)) : at_path(op, path);
+    if (!value) {
+      wrong.push_back(path + ": not there; the op is " + op.dump(1).substr(0, 6000));
+    } else if (*value != Json::parse(line.substr(equals + 3))) {
+      wrong.push_back(line + ", but it is " + value->dump() + "; the document begins " +
+                      document.dump().substr(0, 300));
+    }
+  }
+  return wrong;
+}
+
+inline std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   std::string name = info.param.corpus + "_" + info.param.name;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -157,8 +169,4 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Corpus, ::testing::ValuesIn(load_cases()), name_of);
-
-TEST(CorpusItself, has_cases_for_each_file) { EXPECT_GE(load_cases().size(), 40u); }
-
-}  // namespace
+}  // namespace hone::source::corpus

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "device/program_cache.hpp"
-#include "tests/device/cpu_fixture.hpp"
+#include "tests/device/cpu/cpu_fixture.hpp"
 
 namespace hone::device::cpu {
 namespace {

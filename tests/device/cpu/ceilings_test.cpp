@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/ceiling_bench.hpp"
-#include "tests/device/cpu_fixture.hpp"
+#include "tests/device/cpu/cpu_fixture.hpp"
 #include "tests/support/played_device.hpp"
 
 namespace hone::device::cpu {

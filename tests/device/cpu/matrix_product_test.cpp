@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/device/cpu_fixture.hpp"
+#include "tests/device/cpu/cpu_fixture.hpp"
 
 namespace hone::device::cpu {
 namespace {

@@ -12,7 +12,7 @@
 #include "repository/python/worker.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
 #include "tests/repository/liger/checkout_copy.hpp"
-#include "tests/source/rewrite_requests.hpp"
+#include "tests/source/triton/rewrite_requests.hpp"
 
 namespace hone::repository::liger {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/files.hpp"
 #include "source/audit.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
-#include "tests/source/rewrite_requests.hpp"
+#include "tests/source/triton/rewrite_requests.hpp"
 
 namespace {
 

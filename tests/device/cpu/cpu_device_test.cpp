@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "device/no_end.hpp"
-#include "tests/device/cpu_fixture.hpp"
+#include "tests/device/cpu/cpu_fixture.hpp"
 
 namespace hone::device::cpu {
 namespace {

@@ -19,7 +19,7 @@
 #include "base/files.hpp"
 #include "source/edit.hpp"
 #include "source/triton/rewrite/rewrite.hpp"
-#include "tests/source/rewrite_requests.hpp"
+#include "tests/source/triton/rewrite_requests.hpp"
 
 namespace {
 
