@@ -208,7 +208,8 @@ void record(const std::string& kernel) {
     const std::string path = workspace->at(fmt::format("round_{}.jsonl", round + 1));
     auto journal = stages::Journal::open(machine.files, machine.clock, path, (*session)->source_hash());
     if (!journal) fail(base::describe(journal.error()));
-    rounds.emplace_back(**session, profile, options, ports, *workspace, std::move(*journal));
+    rounds.emplace_back(**session, **session, **session, **session, profile, options, ports, *workspace,
+                        std::move(*journal));
   }
   const model::DeviceInfo device = (*session)->device();
   std::string text =
