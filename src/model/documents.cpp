@@ -22,16 +22,21 @@ void write_medians(FieldWriter& writer, const Ceilings& ceilings) {
 }
 
 void read_medians(FieldReader& reader, Ceilings& ceilings) {
+  // Other names would be those of other fields.
+  const auto is_rate_or_time = [](const std::string& name) {
+    return name.ends_with("_per_s") || name.ends_with("_ns");
+  };
   for (const auto& [name, ceiling] : ceilings.by_name) {
     double median = 0;
+    reader.check(is_rate_or_time(name), "spread", "names of rates and times, ..._per_s and ..._ns",
+                 [name = name] { return "'" + name.substr(0, 80) + "'"; });
     reader.required(name, median, As::not_negative);
     reader.check(median == ceiling.p50, name, "the p50 of its spread, " + shortest(ceiling.p50),
                  [&] { return shortest(median); });
   }
   // A document from elsewhere may give the numbers alone: a ceiling of one sample, without spread.
   for (const auto& [name, value] : *reader.object().members()) {
-    const bool rate_or_time = name.ends_with("_per_s") || name.ends_with("_ns");
-    if (!rate_or_time || value.is_null() || ceilings.by_name.count(name) != 0) continue;
+    if (!is_rate_or_time(name) || value.is_null() || ceilings.by_name.count(name) != 0) continue;
     double median = 0;
     reader.required(name, median, As::not_negative);
     ceilings.by_name[name] = {median, median, median, 1};

@@ -55,12 +55,14 @@ void fields(auto& archive, of<KeptCeilings> auto& kept) {
   archive.required("ceilings", kept.ceilings);
   const double copy = std::max(kept.ceilings.p50("copy_bytes_per_s"), kept.ceilings.p50("copy_streaming_bytes_per_s"));
   for (const auto& [name, ceiling] : kept.ceilings.by_name) {
+    // Clang takes no structured binding into a lambda.
+    const auto low = ceiling.p20, high = ceiling.p80;
     const auto shown_with = [&name = name](double value) { return name + " with " + shortest(value); };
-    archive.check(ceiling.p20 > 0, "ceilings", "rates and times above 0", [&] { return shown_with(ceiling.p20); });
-    const auto [least, most] = believed(name, copy);
-    archive.check(least <= ceiling.p20 && ceiling.p80 <= most, "ceilings",
-                  "values from " + shortest(least) + " to " + shortest(most) + " for " + name,
-                  [&] { return shown_with(ceiling.p20 < least ? ceiling.p20 : ceiling.p80); });
+    archive.check(low > 0, "ceilings", "rates and times above 0", [&] { return shown_with(low); });
+    const std::pair<double, double> range = believed(name, copy);
+    archive.check(range.first <= low && high <= range.second, "ceilings",
+                  "values from " + shortest(range.first) + " to " + shortest(range.second) + " for " + name,
+                  [&] { return shown_with(low < range.first ? low : high); });
   }
   const std::int64_t cache = kept.ceilings.effective_last_level_cache_bytes;
   archive.check(cache == 0 || (cache >= kLeastCacheBytes && cache <= kMostCacheBytes), "ceilings",

@@ -226,6 +226,14 @@ TEST(ParseProfile, RefusesPartsThatContradictEachOther) {
             "optimization/rms_norm/profile.json, field baseline.noise_floor[0].x_value");
 }
 
+TEST(ParseProfile, RefusesACeilingUnderTheNameOfAnotherField) {
+  Profile profile = test::sample_profile();
+  profile.device.ceilings.effective_last_level_cache_bytes = 5;
+  const std::string spread = "\"effective_last_level_cache_bytes\": {\"p20\": 5, \"p50\": 5, \"p80\": 5}, ";
+  EXPECT_EQ(profile_refusal(replaced(to_json(profile), "\"spread\": {", "\"spread\": {" + spread)).found,
+            "'effective_last_level_cache_bytes'");
+}
+
 // Of a kernel that can not be run here and has no records elsewhere: what a profile writes can be read back.
 TEST(ParseProfile, TakesAProfileFromSourceWithoutARow) {
   Profile profile = test::sample_profile();
