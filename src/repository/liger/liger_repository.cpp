@@ -132,6 +132,11 @@ base::Result<const model::AuditedOp*> LigerRepository::find(const std::string& k
     if (op.op == kernel) return &op;
     names.push_back(op.op);
   }
+  for (const model::SourceProblem& problem : audit_.problems)
+    if (base::file_name(problem.file) == kernel + ".py")
+      return base::Error{base::ErrorKind::preflight, "the source of " + kernel, problem.what,
+                         shown(problem.file, root_),
+                         "check that it is the operation's Python, as 'git status' shows it"};
   const auto near = base::nearest(kernel, names);
   return usage("an operation of this checkout", "'" + kernel + "'", "KERNEL",
                (near.empty() ? "choose one of: " + base::join_text(names, ", ")
@@ -152,6 +157,8 @@ const GitState& LigerRepository::git() {
 std::vector<PreflightCheck> LigerRepository::preflight(const model::Request& request) {
   std::vector<PreflightCheck> checks;
   auto op = find(request.kernel);
+  if (!op && op.error().kind == base::ErrorKind::preflight)
+    return {{"operation's source", op.error().where + ": " + op.error().found, op.error().remedy, false, true}};
   if (!op) return {{"operation", "not found", op.error().remedy, false, true}};
   const std::string file = (*op)->files.empty() ? "" : (*op)->files.front().path;
   checks.push_back({"operation's file", shown(file, root_), "", true, true});

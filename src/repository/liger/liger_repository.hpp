@@ -21,7 +21,8 @@ class LigerRepository final : public Repository {
   std::vector<KernelEntry> list() const override;
   std::vector<PreflightCheck> preflight(const model::Request& request) override;
   base::Result<std::unique_ptr<Session>> open(const model::Request& request) override;
-  // What the audit says of an operation; an Error (usage) with the nearest names where the checkout has none of this name.
+  // What the audit says of an operation; an Error (usage) with the nearest names where the
+  // checkout has none of this name, of kind preflight where its file can not be read as source.
   base::Result<const model::AuditedOp*> find(const std::string& kernel) const;
 
  private:
