@@ -1,4 +1,5 @@
-// Any bytes as a capture: the reader gives kernels or an error, and every kernel has a class with its evidence.
+// Any bytes as a capture: the reader gives kernels or an error, and every kernel has a class
+// with its evidence, or says which figures are missing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,7 +33,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     promise(kernel.stalls.size() <= 3);
     for (const auto& stall : kernel.stalls) promise(stall.pct >= 0 && stall.pct <= 100);
     const auto diagnosis = hone::diagnose::diagnose_kernel(kernel, device);
-    promise(diagnosis.bottleneck.evidence.size() >= 3 && !diagnosis.strategy_order.empty());
+    // As many rows as figures: what is not in the capture is no evidence.
+    for (const auto& row : diagnosis.bottleneck.evidence) promise(!row.signal.empty() && !row.observation.empty());
+    const bool has_class = diagnosis.bottleneck.cls != hone::model::BottleneckClass::undecided;
+    promise(has_class || diagnosis.bottleneck.confidence == hone::model::Confidence::low);
+    promise(!diagnosis.strategy_order.empty() || !has_class);
     promise(!diagnosis.bottleneck.reasoning.empty() && !diagnosis.gain.empty());
   }
   return 0;
