@@ -30,15 +30,15 @@ std::string define(const Plan& plan, const std::string& name) {
   return "none";
 }
 
-const std::pair<std::int64_t, std::int64_t> shapes[] = {{1, 1},        {5, 1},     {1, 7},        {33, 127},
-                                                        {0, 16},       {5, 0},     {16384, 1024}, {16384, 5120},
-                                                        {16384, 8192}, {3, 32768}, {2, 262144},   {1, 1000000000}};
+const std::pair<std::int64_t, std::int64_t> kRowShapes[] = {{1, 1},        {5, 1},     {1, 7},        {33, 127},
+                                                            {0, 16},       {5, 0},     {16384, 1024}, {16384, 5120},
+                                                            {16384, 8192}, {3, 32768}, {2, 262144},   {1, 1000000000}};
 
 TEST(CudaSettings, TheHeuristicIsValidForEveryProblem) {
   for (const auto& operation : catalog()) {
     for (const int capability : {75, 80, 90, 100}) {
       for (const DType dtype : operation->dtypes()) {
-        for (const auto& [rows, columns] : shapes) {
+        for (const auto& [rows, columns] : kRowShapes) {
           const Problem problem = {rows, columns, operation->depth_for(rows, columns), dtype,
                                    default_options(*operation)};
           const Target target = cuda_target(capability);
@@ -56,7 +56,7 @@ TEST(CudaSettings, TheHeuristicIsValidForEveryProblem) {
 TEST(CudaSettings, EveryLaunchHasAGridThatADeviceTakes) {
   for (const auto& operation : catalog()) {
     const Target target = cuda_target(90);
-    for (const auto& [rows, columns] : shapes) {
+    for (const auto& [rows, columns] : kRowShapes) {
       const Problem problem = {rows, columns, operation->depth_for(rows, columns), DType::bf16,
                                default_options(*operation)};
       for (const Pass pass : {Pass::forward, Pass::backward}) {

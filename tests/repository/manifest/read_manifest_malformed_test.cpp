@@ -280,7 +280,7 @@ TEST_P(BadManifest, IsRefusedWithItsPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, BadManifest, ::testing::ValuesIn(bad_manifests()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& bad) { return bad.param.name; });
 
 TEST_F(ManifestTest, MayBeginWithAByteOrderMarkAndEndItsLinesAsWindowsDoes) {
   std::string windows = "\xEF\xBB\xBF";
